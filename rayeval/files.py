@@ -1,0 +1,109 @@
+"""Files anywhere pyarrow.fs reaches: local paths, s3://, gs://, …"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from rayeval.errors import InfrastructureError
+
+
+def is_uri(path: str) -> bool:
+    """Whether `path` names a file system (s3://…) rather than a local place."""
+    return "://" in path
+
+
+def resolve(path: str, base: str) -> str:
+    """`path` seen from the folder `base`; URIs and absolute paths stay as they are."""
+    if is_uri(path):
+        return path
+    if is_uri(base):
+        return path if path.startswith("/") else f"{base.rstrip('/')}/{path}"
+    return str((Path(base) / path).absolute())
+
+
+def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
+    """The file system of `path` and the path within it."""
+    if is_uri(path):
+        return pafs.FileSystem.from_uri(path)
+    return pafs.LocalFileSystem(), str(Path(path).absolute())
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or folder at `path`."""
+    fs, inner = open_fs(path)
+    return bool(fs.get_file_info(inner).type != pafs.FileType.NotFound)
+
+
+def is_folder(path: str) -> bool:
+    """Whether there is a folder at `path`."""
+    fs, inner = open_fs(path)
+    return bool(fs.get_file_info(inner).type == pafs.FileType.Directory)
+
+
+def list_files(path: str) -> list[str]:
+    """Every file below the folder `path`, relative to it, sorted."""
+    fs, inner = open_fs(path)
+    root = inner.rstrip("/") + "/"
+    infos = fs.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
+    return sorted(info.path[len(root) :] for info in infos if info.is_file)
+
+
+def read_bytes(path: str) -> bytes:
+    """The whole file."""
+    fs, inner = open_fs(path)
+    with fs.open_input_stream(inner) as stream:
+        return bytes(stream.read())
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """The file at once or not at all: written under another name, then moved into place."""
+    fs, inner = open_fs(path)
+    folder, _, name = inner.rpartition("/")
+    temporary = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}.tmp"
+    try:
+        fs.create_dir(folder, recursive=True)
+        with fs.open_output_stream(temporary) as stream:
+            stream.write(data)
+        fs.move(temporary, inner)
+    except OSError as error:
+        _discard(fs, temporary)
+        raise InfrastructureError(f"can't write {path}: {error}") from error
+
+
+def write_json(path: str, value: Any) -> None:
+    """`value` as JSON with sorted keys, at once or not at all."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+    write_bytes(path, (text + "\n").encode())
+
+
+def read_json(path: str) -> Any:
+    """The value in a JSON file."""
+    return json.loads(read_bytes(path))
+
+
+def write_table(path: str, table: pa.Table) -> None:
+    """`table` as Parquet, at once or not at all; the same table gives the same bytes."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", store_schema=True)
+    write_bytes(path, sink.getvalue())
+
+
+def read_table(path: str, columns: list[str] | None = None) -> pa.Table:
+    """A Parquet file."""
+    fs, inner = open_fs(path)
+    return pq.read_table(inner, filesystem=fs, columns=columns)
+
+
+def _discard(fs: pafs.FileSystem, path: str) -> None:
+    """Removes what a failed write left; that it is not there is fine."""
+    try:
+        fs.delete_file(path)
+    except OSError:
+        return
