@@ -38,6 +38,11 @@ class Stage(Protocol):
 class Shard(Protocol):
     """The inputs of one worker of a sharded stage."""
 
+    number: int
+    """Which shard this is, from 0; decides results only where shards are configuration (ANN)."""
+    count: int
+    """How many shards there are."""
+
     def tables(self, name: str) -> Iterator[pa.Table]:
         """This shard's partitions of the input `name`, in order."""
         ...
