@@ -31,7 +31,8 @@ def resolve(path: str, base: str) -> str:
 def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
     """The file system of `path` and the path within it."""
     if is_uri(path):
-        return pafs.FileSystem.from_uri(path)
+        fs, inner = pafs.FileSystem.from_uri(path)
+        return fs, inner
     return pafs.LocalFileSystem(), str(Path(path).absolute())
 
 

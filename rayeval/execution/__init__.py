@@ -1,0 +1,1 @@
+"""Steps, their content-addressed outputs, and who computes them: local processes or Ray."""

@@ -1,0 +1,93 @@
+"""A run's configuration: every room's settings in one file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
+
+from rayeval.chunk.config import Chunk
+from rayeval.chunk.tokens import Tokenizer, Words
+from rayeval.context.config import Context
+from rayeval.corpus.config import Corpus, Parse
+from rayeval.execution.placement import Placement
+from rayeval.fuse.config import Fuse
+from rayeval.golden.config import Golden
+from rayeval.metrics.config import Metrics
+from rayeval.rerank.config import CrossEncoder
+from rayeval.retrieve.dense.config import Dense
+from rayeval.retrieve.filter import Filter
+from rayeval.retrieve.lexical.bm25 import Bm25
+
+Arm = Annotated[Bm25 | Dense, Field(discriminator="kind")]
+
+RESERVED = ("documents", "filter", "passages", "fused", "reranked", "context", "answer", "judge")
+"""Names that stages of their own have; no arm may take them."""
+
+
+class Part(BaseModel):
+    """A part of the configuration: closed, so that a typo is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Retrieve(Part):
+    """The arms that search, side by side, and what is left out of all of them."""
+
+    filter: Filter = Filter()
+    arms: dict[str, Arm] = Field(min_length=1)
+
+
+class Latency(Part):
+    """The serial pass: one question at a time, after warm-up."""
+
+    sample: NonNegativeInt = Field(0, description="questions to time one at a time; 0: none")
+
+
+class RunConfig(Part):
+    """What `rayeval run` runs. Paths are relative to the file that holds them."""
+
+    name: str = Field("run", pattern=r"^[\w.-]+$", description="part of the run's id")
+    environment: str | None = Field(None, description="where this ran, for the manifest")
+    golden: Golden
+    corpus: Corpus
+    parse: Parse = Parse()
+    tokenizer: Tokenizer = Words()
+    chunk: Chunk
+    retrieve: Retrieve
+    fuse: Fuse | None = None
+    rerank: CrossEncoder | None = None
+    context: Context | None = None
+    metrics: Metrics = Metrics()
+    latency: Latency = Latency()
+    placement: Placement = Placement()
+    seed: int = 42
+
+    @model_validator(mode="after")
+    def _stages_fit(self) -> Self:
+        names = stage_names(self.retrieve.arms)
+        for name in names:
+            if name in RESERVED or not name.isidentifier():
+                raise ValueError(
+                    f"retrieve.arms: {name!r} can't be an arm's name; it must be a plain word and "
+                    f"none of {', '.join(RESERVED)}"
+                )
+        if len(set(names)) < len(names):
+            raise ValueError(f"retrieve.arms: two arms give a stage of one name: {names}")
+        if self.fuse is None and len(self.retrieve.arms) > 1 and (self.rerank or self.context):
+            raise ValueError(
+                f"fuse: missing; with {len(self.retrieve.arms)} arms, rerank and context need one "
+                f"fused list, e.g. fuse: {{kind: rrf, depth: 20}}"
+            )
+        return self
+
+
+def stage_names(arms: dict[str, Any]) -> list[str]:
+    """The trace's stages of the arms, in order: a dense arm gives `_exact` and maybe `_ann`."""
+    names: list[str] = []
+    for name, arm in arms.items():
+        if isinstance(arm, Dense):
+            names += [f"{name}_exact"] + ([f"{name}_ann"] if arm.ann else [])
+        else:
+            names.append(name)
+    return names

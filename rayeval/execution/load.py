@@ -1,0 +1,152 @@
+"""Reading a configuration file: YAML, overrides, relative paths, and errors in plain words."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from rayeval import files
+from rayeval.errors import ConfigError
+from rayeval.execution.config import RunConfig
+
+PATHS = {"path", "model", "base"}
+"""Settings that may name a file or folder."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A configuration and where it came from."""
+
+    path: str
+    config: RunConfig
+
+
+def load_config(path: str, overrides: Sequence[str] = ()) -> Loaded:
+    """The configuration in the YAML file `path`, with `key=value` overrides (dotted keys)."""
+    if not files.exists(path) or files.is_folder(path):
+        raise ConfigError(f"no configuration at {path}; `rayeval init DIR` writes one to start from")
+    try:
+        values = yaml.load(files.read_bytes(path).decode(), Loader=_Strict)  # noqa: S506 - a SafeLoader
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected keys such as golden and corpus, found {values!r}")
+    for override in overrides:
+        _set(values, override)
+    base = path.rpartition("/")[0] if files.is_uri(path) else str(Path(path).absolute().parent)
+    return Loaded(path, validated(_located(values, base), path))
+
+
+def validated(values: Any, path: str) -> RunConfig:
+    """The configuration, or a ConfigError that lists everything wrong with it."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        lines = [f"{path}: {_plain(e)}" for e in error.errors(include_url=False)]
+        raise ConfigError("\n".join(lines)) from error
+
+
+class _Strict(yaml.SafeLoader):
+    """Safe YAML in which a key given twice is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key!r} is given twice", problem_mark=node.start_mark
+                )
+        return super().construct_mapping(node, deep=deep)
+
+
+def _set(values: dict[str, Any], override: str) -> None:
+    """`a.b=1` into nested mappings; the value is YAML."""
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise ConfigError(f"--set {override}: expected key=value, e.g. --set chunk.size=400")
+    *parents, last = key.split(".")
+    place = values
+    for parent in parents:
+        below = place.setdefault(parent, {})
+        if not isinstance(below, dict):
+            raise ConfigError(f"--set {override}: {parent} is {below!r}, not a group of settings")
+        place = below
+    try:
+        place[last] = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--set {override}: {text!r} is not a YAML value: {error}") from error
+
+
+def _located(value: Any, base: str) -> Any:
+    """Paths made absolute; a model's name is a path when it looks like one or is there."""
+    if isinstance(value, dict):
+        return {
+            key: files.resolve(item, base) if _is_path(key, item, base) else _located(item, base)
+            for key, item in value.items()
+        }
+    return [_located(item, base) for item in value] if isinstance(value, list) else value
+
+
+def _is_path(key: Any, value: Any, base: str) -> bool:
+    if key not in PATHS or not isinstance(value, str) or value.startswith("package:"):
+        return False
+    return key == "path" or value.startswith(".") or files.exists(files.resolve(value, base))
+
+
+def _plain(error: Mapping[str, Any]) -> str:
+    """One pydantic error in plain words, with the nearest known name for an unknown key."""
+    place = ".".join(str(part) for part in error["loc"] if part not in _TAGS)
+    kind, found = error["type"], error["input"]
+    if kind == "extra_forbidden":
+        name = str(error["loc"][-1])
+        near = difflib.get_close_matches(name, _known(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f"{place}: unknown key{hint}"
+    if kind == "missing":
+        return f"{place}: missing"
+    if kind == "union_tag_invalid":
+        expected = error["ctx"]["expected_tags"]
+        return f"{place}: unknown kind {error['ctx']['tag']!r}; expected one of {expected}"
+    if kind == "union_tag_not_found":
+        return f"{place}: needs `kind` to say which it is"
+    message = error["msg"].removeprefix("Value error, ")
+    shown = "" if isinstance(found, dict) or kind == "value_error" else f", found {found!r}"
+    return f"{place}: {message}{shown}" if place else f"{message}{shown}"
+
+
+def _models(model: type[BaseModel]) -> Iterable[type[BaseModel]]:
+    """`model` and every model that its fields can hold."""
+    todo, seen = [model], set()
+    while todo:
+        current = todo.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for info in current.model_fields.values():
+            todo += _inside(info.annotation)
+    return seen
+
+
+def _inside(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    arguments = cast("Iterable[Any]", getattr(annotation, "__args__", ()))
+    return [model for argument in arguments for model in _inside(argument)]
+
+
+def _known() -> list[str]:
+    return sorted({name for model in _models(RunConfig) for name in model.model_fields})
+
+
+_TAGS = {
+    info.default
+    for model in _models(RunConfig)
+    for name, info in model.model_fields.items()
+    if name == "kind"
+}

@@ -1,0 +1,102 @@
+"""Plain processes on one machine: the reference that Ray must equal.
+
+Partitions of produce and map steps go to a pool of processes; an index is in memory once, in this
+process, and its libraries use threads.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any
+
+import pyarrow as pa
+
+from rayeval.execution import calls, inputs
+from rayeval.execution.executor import Served, shard_count
+from rayeval.execution.step import Step
+from rayeval.execution.store import Commit, Output
+from rayeval.execution.worker import Worker, merge
+
+
+class LocalExecutor:
+    """One process, or a pool of `workers`."""
+
+    def __init__(self, root: str, *, workers: int, shards: int, batch_rows: int) -> None:
+        self.root, self.workers, self.shards = root, workers, shards
+        self.worker = Worker(root, batch_rows)
+        self.pool: ProcessPoolExecutor | None = None
+
+    def call(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """`function` of every item, in order."""
+        return [function(item) for item in items]
+
+    def compute(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
+        """Partitions of a step, as they are finished."""
+        if step.kind == "scatter":
+            yield from self._scatter(step, parts)
+        elif self.workers == 1 or len(parts) == 1:
+            yield from (self.worker.compute(step, part) for part in parts)
+        else:
+            tasks = [self._pool().submit(_compute, step, part) for part in parts]
+            yield from (task.result() for task in as_completed(tasks))
+        self.worker.forget(step)
+
+    def serve(self, step: Step) -> Served:
+        """The step in this process."""
+        if step.kind != "scatter":
+            return lambda batch: self.worker.answer(step, batch)
+        count = shard_count(self.root, step, self.shards)
+        return lambda batch: self._ask(step, batch, count)
+
+    def close(self) -> None:
+        """Ends the pool and frees every stage."""
+        if self.pool is not None:
+            self.pool.shutdown(cancel_futures=True)
+        self.worker.stages.clear()
+
+    def _scatter(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
+        count = shard_count(self.root, step, self.shards)
+        for part in parts:
+            start = time.time()
+            batch = inputs.batch(self.root, step, part)
+            table = self._ask(step, batch, count)
+            yield merge(Output(self.root, step.key), part, table, started=start)
+
+    def _ask(self, step: Step, batch: pa.Table, count: int) -> pa.Table:
+        answers = [self.worker.answer(step, batch, n, count) for n in range(count)]
+        return calls.gathered(step.make(), batch, answers, step.schema)
+
+    def _pool(self) -> ProcessPoolExecutor:
+        if self.pool is None:
+            self.pool = ProcessPoolExecutor(
+                self.workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start,
+                initargs=(self.root, self.worker.batch_rows),
+            )
+        return self.pool
+
+
+_worker: list[Worker] = []
+
+
+def _start(root: str, batch_rows: int) -> None:
+    """In a fresh pool process: one worker, which ends when its driver is gone."""
+    _worker[:] = [Worker(root, batch_rows)]
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _compute(step: Step, part: int) -> Commit:
+    return _worker[0].compute(step, part)
+
+
+def _end_with_parent(parent: int) -> None:
+    """A driver that was killed can't end its pool: the pool watches instead."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
