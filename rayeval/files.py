@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from pathlib import Path
@@ -78,6 +79,17 @@ def write_bytes(path: str, data: bytes) -> None:
         raise InfrastructureError(f"can't write {path}: {error}") from error
 
 
+def described(data: bytes) -> dict[str, Any]:
+    """What a manifest says of a file."""
+    return {"sha256": hashlib.sha256(data).hexdigest(), "size_bytes": len(data)}
+
+
+def put(folder: str, name: str, data: bytes) -> dict[str, Any]:
+    """Writes one file; returns what a manifest says of it."""
+    write_bytes(f"{folder}/{name}", data)
+    return described(data)
+
+
 def write_json(path: str, value: Any) -> None:
     """`value` as JSON with sorted keys, at once or not at all."""
     text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
@@ -100,6 +112,19 @@ def read_table(path: str, columns: list[str] | None = None) -> pa.Table:
     """A Parquet file."""
     fs, inner = open_fs(path)
     return pq.read_table(inner, filesystem=fs, columns=columns)
+
+
+def absolute(path: str) -> str:
+    """`path` from the root of its file system."""
+    return path if is_uri(path) else str(Path(path).absolute())
+
+
+def delete_folder(path: str) -> None:
+    """Removes a folder and everything below it, if it is there."""
+    fs, inner = open_fs(path)
+    fs.delete_dir_contents(inner, missing_dir_ok=True)
+    if exists(path):
+        fs.delete_dir(inner)
 
 
 def _discard(fs: pafs.FileSystem, path: str) -> None:

@@ -30,7 +30,9 @@ class Loaded:
 def load_config(path: str, overrides: Sequence[str] = ()) -> Loaded:
     """The configuration in the YAML file `path`, with `key=value` overrides (dotted keys)."""
     if not files.exists(path) or files.is_folder(path):
-        raise ConfigError(f"no configuration at {path}; `rayeval init DIR` writes one to start from")
+        raise ConfigError(
+            f"no configuration at {path}; `rayeval init DIR` writes one to start from"
+        )
     try:
         values = yaml.load(files.read_bytes(path).decode(), Loader=_Strict)  # noqa: S506 - a SafeLoader
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -48,7 +50,7 @@ def validated(values: Any, path: str) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        lines = [f"{path}: {_plain(e)}" for e in error.errors(include_url=False)]
+        lines = [f"{path}: {_plain(e, values)}" for e in error.errors(include_url=False)]
         raise ConfigError("\n".join(lines)) from error
 
 
@@ -99,9 +101,9 @@ def _is_path(key: Any, value: Any, base: str) -> bool:
     return key == "path" or value.startswith(".") or files.exists(files.resolve(value, base))
 
 
-def _plain(error: Mapping[str, Any]) -> str:
+def _plain(error: Mapping[str, Any], values: Any) -> str:
     """One pydantic error in plain words, with the nearest known name for an unknown key."""
-    place = ".".join(str(part) for part in error["loc"] if part not in _TAGS)
+    place = _place(error["loc"], values)
     kind, found = error["type"], error["input"]
     if kind == "extra_forbidden":
         name = str(error["loc"][-1])
@@ -118,6 +120,21 @@ def _plain(error: Mapping[str, Any]) -> str:
     message = error["msg"].removeprefix("Value error, ")
     shown = "" if isinstance(found, dict) or kind == "value_error" else f", found {found!r}"
     return f"{place}: {message}{shown}" if place else f"{message}{shown}"
+
+
+def _place(loc: Sequence[str | int], values: Any) -> str:
+    """Where the error is, in the user's own keys: pydantic also names the kind of a union."""
+    path: list[str] = []
+    for part in loc:
+        if isinstance(values, dict) and part not in values and values.get("kind") == part:
+            continue
+        path.append(str(part))
+        inside = isinstance(values, dict | list) and not isinstance(values, str)
+        try:
+            values = values[part] if inside else None
+        except (KeyError, IndexError, TypeError):
+            values = None
+    return ".".join(path)
 
 
 def _models(model: type[BaseModel]) -> Iterable[type[BaseModel]]:
@@ -142,11 +159,3 @@ def _inside(annotation: Any) -> list[type[BaseModel]]:
 
 def _known() -> list[str]:
     return sorted({name for model in _models(RunConfig) for name in model.model_fields})
-
-
-_TAGS = {
-    info.default
-    for model in _models(RunConfig)
-    for name, info in model.model_fields.items()
-    if name == "kind"
-}

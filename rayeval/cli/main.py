@@ -1,0 +1,78 @@
+"""`rayeval`: every command, its errors and exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import Any
+
+import typer
+
+from rayeval import __version__
+from rayeval.cli.doctor import doctor
+from rayeval.cli.init import init
+from rayeval.cli.resume import resume
+from rayeval.cli.run import run
+from rayeval.cli.show import show
+from rayeval.cli.validate import validate
+from rayeval.cli.verify import verify
+from rayeval.errors import EXIT_INFRASTRUCTURE, EXIT_INVALID, EXIT_PASS, RayevalError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="Prove that a change to a retrieval pipeline helped: for which questions, at which stage.",
+    epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
+    "3 inconclusive · 4 infrastructure failure.",
+)
+for command in (init, validate, run, show, verify, resume, doctor):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    if version:
+        typer.echo(f"rayeval {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The entry point of the `rayeval` script."""
+    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Runs one command line; returns the exit code (DESIGN §8)."""
+    import click
+
+    try:
+        result = app(arguments, prog_name="rayeval", standalone_mode=False)
+    except RayevalError as error:
+        return _fail(arguments, type(error).__name__, str(error), error.exit_code)
+    except click.ClickException as error:
+        error.show(file=sys.stderr)
+        return _fail(arguments, "UsageError", error.format_message(), EXIT_INVALID, said=True)
+    except (click.Abort, KeyboardInterrupt):
+        return _fail(arguments, "Interrupted", "interrupted; `rayeval resume RUN` goes on", 4)
+    except (OSError, MemoryError) as error:
+        return _fail(arguments, "InfrastructureError", f"{type(error).__name__}: {error}", 4)
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a bug has exit code 4
+        traceback.print_exc()
+        said = f"unexpected {type(error).__name__}: {error} (please report it with the lines above)"
+        return _fail(arguments, "Unexpected", said, EXIT_INFRASTRUCTURE)
+    return result if isinstance(result, int) else EXIT_PASS
+
+
+def _fail(arguments: list[str], kind: str, message: str, code: int, *, said: bool = False) -> int:
+    """The message on stderr and, with --json, as the document on stdout."""
+    if not said:
+        print(f"rayeval: {message}", file=sys.stderr)  # noqa: T201
+    if "--json" in arguments:
+        document: dict[str, Any] = {"error": {"kind": kind, "message": message, "exit_code": code}}
+        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
+    return code

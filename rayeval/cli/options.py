@@ -1,0 +1,42 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+Config = Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML configuration.")]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's id below --runs, or its path.")
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
+Runs = Annotated[str, typer.Option("--runs", metavar="DIR", help="The folder of runs.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a setting; repeatable, dotted keys."),
+]
+Store = Annotated[
+    str | None,
+    typer.Option("--store", metavar="DIR", help="Where stage outputs are kept [RUNS/.store]."),
+]
+Ray = Annotated[bool, typer.Option("--ray", help="Run on a Ray started for this command.")]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", metavar="A", help="Run on that Ray cluster (`auto`: this one)."),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Override placement.workers.")
+]
+
+
+def print_json(document: Any) -> None:
+    """The command's one document on stdout."""
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False))  # noqa: T201
+
+
+def say(text: str) -> None:
+    """A message for people, on stderr."""
+    print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,90 @@
+"""Writing a run's files and, last of all, the manifest that makes them a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rayeval import files, registry
+from rayeval.execution import artifacts, latency, manifest
+from rayeval.execution import inputs as store_inputs
+from rayeval.execution.driver import Done
+from rayeval.execution.executor import Executor
+from rayeval.execution.job import Job
+from rayeval.execution.plan.plan import Inputs, Plan
+from rayeval.execution.runs import MANIFEST, PLAN, Run
+from rayeval.execution.store import read
+from rayeval.report.write import write_report
+
+
+def commit_run(
+    job: Job,
+    inputs: Inputs,
+    plan: Plan,
+    done: Mapping[str, Done],
+    warnings: Sequence[str],
+    executor: Executor,
+) -> None:
+    """Tables, latency, report; then the manifest."""
+    root, config = job.options.root, job.config
+    serial = latency.Serial()
+    if config.latency.sample:
+        serial = latency.serial_pass(
+            root, plan, executor, sample=config.latency.sample, seed=config.seed
+        )
+    [written] = executor.call(artifacts.write_tables, [(job.folder, plan.sources(root))])
+    written["latency.parquet"] = artifacts.write_one(
+        job.folder, "latency.parquet", latency.latency_tables(root, plan, done, serial)
+    )
+    value = _manifest(job, inputs, plan, done, warnings)
+    for name, data in write_report(Run.uncommitted(job.folder, value)).items():
+        written[name] = files.put(job.folder, name, data)
+    written[PLAN] = files.described(files.read_bytes(f"{job.folder}/{PLAN}"))
+    value |= {"ended": manifest.now(), "files": written}
+    files.write_json(f"{job.folder}/{MANIFEST}", value)
+
+
+def _manifest(
+    job: Job,
+    inputs: Inputs,
+    plan: Plan,
+    done: Mapping[str, Done],
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    """What the run was made of."""
+    config = job.config
+    catalogue = read(store_inputs.paths(job.options.root, plan.catalogue.key)[0])
+    return {
+        "version": 1,
+        "run_id": job.run_id,
+        "name": config.name,
+        "environment": config.environment,
+        "config_path": job.config_path,
+        "config": config.model_dump(mode="json"),
+        "limit": job.options.limit,
+        "golden": {"path": config.golden.path, "sha256": inputs.golden_sha256},
+        "corpus": {
+            "path": config.corpus.path,
+            "snapshot": registry.snapshot_hash(catalogue),
+            "documents": catalogue.num_rows,
+            "chunks": done[plan.chunks.key].rows,
+        },
+        "stages": [timed.stage for timed in plan.timed],
+        "models": registry.models(config),
+        "steps": {
+            step.name: {
+                "key": step.key,
+                "rows": done[step.key].rows,
+                "errors": len(done[step.key].errors),
+                "identity": dict(step.identity),
+            }
+            for step in plan.steps
+        },
+        "warnings": list(warnings),
+        "seed": config.seed,
+        "code": manifest.code(str(Path(job.config_path).absolute().parent)),
+        "libraries": manifest.libraries(),
+        "hardware": manifest.hardware(),
+        "started": job.started,
+    }

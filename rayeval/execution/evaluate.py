@@ -1,0 +1,124 @@
+"""From a configuration to a committed run."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from rayeval import files, registry
+from rayeval.errors import ConfigError, DataError, InputError
+from rayeval.execution import manifest
+from rayeval.execution.commit import commit_run
+from rayeval.execution.config import RunConfig
+from rayeval.execution.driver import Done, parts_of, run_step
+from rayeval.execution.executor import Executor
+from rayeval.execution.job import Job, Options
+from rayeval.execution.load import Loaded
+from rayeval.execution.local import LocalExecutor
+from rayeval.execution.plan.plan import Inputs, Plan, make_plan, sequence
+from rayeval.execution.problems import blocking, problems_of
+from rayeval.execution.progress import Watcher
+from rayeval.execution.runs import Run
+from rayeval.execution.store import Output
+
+
+def run_config(loaded: Loaded, options: Options, watcher: Watcher) -> Run:
+    """Runs a configuration."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    run_id = f"{stamp}-{loaded.config.name}-{secrets.token_hex(2)}"
+    folder = f"{options.runs.rstrip('/')}/{run_id}"
+    job = Job(run_id, folder, loaded.path, loaded.config, options, manifest.now())
+    job.save()
+    try:
+        return execute(job, watcher)
+    except InputError:
+        files.delete_folder(job.folder)
+        raise
+
+
+def execute(job: Job, watcher: Watcher) -> Run:
+    """Computes what is missing, writes the run's files and commits them."""
+    with executor_of(job.config, job.options) as executor:
+        inputs = find_inputs(job.config, executor)
+        job.pin(inputs)
+        plan = make_plan(job.config, inputs, job.options.limit)
+        done, warnings = compute(job.options.root, plan, executor, watcher)
+        commit_run(job, inputs, plan, done, warnings, executor)
+    return Run(job.folder)
+
+
+def compute(
+    root: str, plan: Plan, executor: Executor, watcher: Watcher
+) -> tuple[dict[str, Done], list[str]]:
+    """Every step's whole output, by key, and the warnings about the user's files."""
+    done: dict[str, Done] = {}
+    warnings: list[str] = []
+    for step in sequence(plan):
+        done[step.key] = run_step(root, step, executor, watcher)
+        found = problems_of(root, done[step.key])
+        if blocking(found):
+            raise DataError(blocking(found))
+        warnings += [str(problem) for problem in found]
+    return done, warnings
+
+
+def find_inputs(config: RunConfig, executor: Executor) -> Inputs:
+    """The golden set and the corpus by content."""
+    units = registry.units(config.corpus)
+    prints = executor.call(registry.fingerprint, units)
+    path = config.golden.path
+    if not files.exists(path) or files.is_folder(path):
+        raise ConfigError(f"golden.path: there is no file at {path}")
+    golden = hashlib.sha256(files.read_bytes(path)).hexdigest()
+    return Inputs(tuple(units), tuple(prints), golden)
+
+
+@contextmanager
+def executor_of(config: RunConfig, options: Options) -> Iterator[Executor]:
+    """Local processes, or a Ray cluster."""
+    changes = {} if options.workers is None else {"workers": options.workers}
+    placement = config.placement.model_copy(update=changes)
+    executor: Executor
+    if options.ray or options.ray_address:
+        from rayeval.execution.ray import RayExecutor
+
+        executor = RayExecutor(options.root, placement, options.ray_address)
+    else:
+        executor = LocalExecutor(options.root, placement)
+    try:
+        yield executor
+    finally:
+        executor.close()
+
+
+def plan_only(loaded: Loaded, options: Options) -> list[dict[str, Any]]:
+    """What a run would do: per step where its output stands, and its size where known."""
+    with executor_of(loaded.config, Options(options.runs, options.store)) as executor:
+        inputs = find_inputs(loaded.config, executor)
+    plan = make_plan(loaded.config, inputs, options.limit)
+    return [_standing(options.root, step) for step in sequence(plan)]
+
+
+def _standing(root: str, step: Any) -> dict[str, Any]:
+    """One step of a dry run."""
+    output = Output(root, step.key)
+    whole, commits = output.manifest() is not None, output.commits()
+    try:
+        parts = parts_of(root, step)
+    except FileNotFoundError:
+        parts = None
+    state = "stored" if whole else "compute" if not commits else "continue"
+    sizes = [file for commit in commits.values() for file in commit.files]
+    return {
+        "step": step.name,
+        "state": state,
+        "partitions": parts,
+        "partitions_stored": len(commits),
+        "rows_stored": sum(file.rows for file in sizes),
+        "bytes_stored": sum(file.size_bytes for file in sizes),
+        "key": step.key,
+    }

@@ -1,0 +1,80 @@
+"""A run under way, and what `plan.json` keeps of it so that `resume` can go on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rayeval import files
+from rayeval.errors import RunError
+from rayeval.execution.config import RunConfig
+from rayeval.execution.load import validated
+from rayeval.execution.plan.plan import Inputs
+from rayeval.execution.runs import PLAN
+from rayeval.execution.step import digest
+
+
+@dataclass(frozen=True)
+class Options:
+    """How and where to run; none of it changes a number, except `limit`."""
+
+    runs: str = "runs"
+    store: str | None = None
+    ray: bool = False
+    ray_address: str | None = None
+    workers: int | None = None
+    limit: int | None = None
+
+    @property
+    def root(self) -> str:
+        """The store."""
+        return (self.store or f"{self.runs.rstrip('/')}/.store").rstrip("/")
+
+
+@dataclass
+class Job:
+    """One run, from its first moment."""
+
+    run_id: str
+    folder: str
+    config_path: str
+    config: RunConfig
+    options: Options
+    started: str
+    pinned: dict[str, str] = field(default_factory=dict)
+    """Content hashes of golden set and corpus, once known."""
+
+    def save(self) -> None:
+        """Writes `plan.json`."""
+        value: dict[str, Any] = {
+            "run_id": self.run_id,
+            "config_path": self.config_path,
+            "config": self.config.model_dump(mode="json"),
+            "options": asdict(self.options) | {"store": files.absolute(self.options.root)},
+            "started": self.started,
+            "inputs": self.pinned,
+        }
+        files.write_json(f"{self.folder}/{PLAN}", value)
+
+    def pin(self, inputs: Inputs) -> None:
+        """Notes what the run reads; a resumed run must find the same."""
+        found = {"golden": inputs.golden_sha256, "corpus": digest(list(inputs.fingerprints))}
+        for name, value in self.pinned.items():
+            if value != found[name]:
+                raise RunError(
+                    f"the {name} is no longer what run {self.run_id} began with; a run is one "
+                    f"thing: start a new one with `rayeval run {self.config_path}`"
+                )
+        if not self.pinned:
+            self.pinned = found
+            self.save()
+
+
+def read_job(folder: str) -> Job:
+    """The run under way in `folder`."""
+    value = files.read_json(f"{folder}/{PLAN}")
+    config = validated(value["config"], value["config_path"])
+    options = Options(**value["options"])
+    job = Job(value["run_id"], folder, value["config_path"], config, options, value["started"])
+    job.pinned = value["inputs"]
+    return job

@@ -1,0 +1,47 @@
+"""Adding steps to a plan: a step that is there already, by its key, is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from rayeval.execution.config import RunConfig
+from rayeval.execution.step import Column, Step
+from rayeval.tables import TEXT
+
+
+@dataclass
+class Builder:
+    """The steps so far, by key, in an order in which they can be computed."""
+
+    config: RunConfig
+    steps: dict[str, Step] = field(default_factory=dict)
+    named: dict[str, Step] = field(default_factory=dict)
+
+    def add(self, step: Step) -> Step:
+        """`step`, or the equal one that is there."""
+        step = self.steps.setdefault(step.key, step)
+        self.named[step.name] = step
+        return step
+
+
+def with_error(schema: pa.Schema) -> pa.Schema:
+    """`schema` and the column `error`, last."""
+    return schema if "error" in schema.names else schema.append(pa.field("error", TEXT))
+
+
+def columns(step: Step, *names: str, **renamed: str) -> tuple[Column, ...]:
+    """Columns of `step` under their own names, or as `column=name`."""
+    pairs = [(name, name) for name in names] + list(renamed.items())
+    return tuple(Column(step.key, column, name) for column, name in pairs)
+
+
+def found(steps: Mapping[str, Step], *, column: str = "hits") -> tuple[Column, ...]:
+    """Every step's hits as a column named after it, and its errors beside it."""
+    return tuple(
+        Column(step.key, source, name)
+        for label, step in steps.items()
+        for source, name in ((column, label), ("error", f"{label}.error"))
+    )

@@ -1,0 +1,135 @@
+"""The whole plan of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rayeval.corpus.read import Unit
+from rayeval.execution.artifacts import Sources
+from rayeval.execution.config import RunConfig
+from rayeval.execution.plan.builder import Builder
+from rayeval.execution.plan.corpus import corpus_steps
+from rayeval.execution.plan.diagnosis import gold_steps, judge_steps, missed_steps
+from rayeval.execution.plan.questions import GoldenFile, question_steps
+from rayeval.execution.plan.search import Arm, arm_steps
+from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
+from rayeval.execution.step import Step
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A stage of the trace and the steps whose time is its own."""
+
+    stage: str
+    steps: tuple[Step, ...]
+    arm: str | None = None
+    """The arm that goes on to fusion with this stage."""
+    counters: tuple[tuple[str, str, str], ...] = ()
+    """(key, column, counter)."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a plan is made from, besides the configuration: content, by hash."""
+
+    units: tuple[Unit, ...]
+    fingerprints: tuple[str, ...]
+    golden_sha256: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every step in an order in which they can be computed, and the outputs that matter."""
+
+    steps: tuple[Step, ...]
+    resolved: Step
+    catalogue: Step
+    chunks: Step
+    timed: tuple[Timed, ...]
+    tables: tuple[tuple[str, Step], ...]
+    """Outputs that are tables of the run as they are."""
+    filter: Step
+    places: tuple[Step, ...]
+
+    def needed(self, target: Step) -> list[Step]:
+        """`target` and what it is computed from, in order."""
+        by_key = {step.key: step for step in self.steps}
+        keys, todo = set(), [target.key]
+        while todo:
+            step = by_key[todo.pop()]
+            if step.key not in keys:
+                keys.add(step.key)
+                todo += [c.key for c in step.batch] + [*step.sharded.values(), *step.whole.values()]
+        return [step for step in self.steps if step.key in keys]
+
+    def sources(self, root: str) -> Sources:
+        """What the run's files are written from."""
+        stages = [("filter", self.filter.key)]
+        stages += [(timed.stage, timed.steps[-1].key) for timed in self.timed]
+        return Sources(
+            root=root,
+            questions=self.resolved.key,
+            stages=tuple(stages),
+            places=tuple(step.key for step in self.places),
+            chunks=self.chunks.key,
+            tables=tuple((name, step.key) for name, step in self.tables),
+        )
+
+
+def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Plan:
+    """The steps of a run over what `inputs` found."""
+    builder = Builder(config)
+    golden = GoldenFile(config.golden, inputs.golden_sha256)
+    corpus = corpus_steps(builder, inputs.units, inputs.fingerprints)
+    resolved = question_steps(builder, golden, corpus, limit=limit)
+    gold = gold_steps(builder, corpus, resolved)
+    arms = [arm_steps(builder, name, corpus, resolved) for name in config.retrieve.arms]
+    hits = {stage: step for arm in arms for stage, step in arm.stages.items()}
+    timed = [_timed_arm(arm, stage) for arm in arms for stage in arm.stages]
+    passages = passages_step(builder, hits, corpus, resolved)
+    last = fuse_step(builder, arms, resolved)
+    if "fused" in last:
+        timed.append(Timed("fused", (last["fused"],)))
+    for label, step in list(last.items()):
+        reranked = rerank_step(builder, (label, step), corpus, resolved, golden)
+        if reranked is not None:
+            texts = builder.named["candidates"]
+            pairs = ((reranked.key, "reranked_pairs", "reranked_pairs"),)
+            timed.append(Timed("reranked", (texts, reranked), counters=pairs))
+            last = {"reranked": reranked}
+    for label, step in list(last.items()):
+        context = context_step(builder, (label, step), passages, resolved)
+        if context is not None:
+            tokens = ((context.key, "context_tokens", "context_tokens"),)
+            timed.append(Timed("context", (context,), counters=tokens))
+    later = {t.stage: t.steps[-1] for t in timed if t.stage not in hits}
+    missed = missed_steps(builder, arms, gold, passages, corpus, resolved)
+    tables = judge_steps(builder, arms, later, gold, missed, passages, resolved)
+    return Plan(
+        steps=tuple(builder.steps.values()),
+        resolved=resolved,
+        catalogue=corpus.catalogue,
+        chunks=corpus.chunks,
+        timed=tuple(timed),
+        tables=tuple(tables.items()),
+        filter=gold.filter,
+        places=(passages, gold.chunks),
+    )
+
+
+def _timed_arm(arm: Arm, stage: str) -> Timed:
+    """An arm's stage; a dense one embeds the question first."""
+    search = arm.stages[stage]
+    onward = arm.name if stage == arm.onward[0] else None
+    if arm.queries is None:
+        return Timed(stage, (search,), onward)
+    tokens = ((arm.queries.key, "tokens", "embedded_tokens"),)
+    return Timed(stage, (arm.queries, search), onward, tokens)
+
+
+def sequence(plan: Plan) -> Sequence[Step]:
+    """Every step, those that can find a problem in the user's files first."""
+    first = plan.needed(plan.resolved)
+    keys = {step.key for step in first}
+    return [*first, *(step for step in plan.steps if step.key not in keys)]

@@ -1,0 +1,33 @@
+"""Everything wrong with a golden set and a corpus, gathered from the steps that found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow.compute as pc
+
+from rayeval.errors import Problem
+from rayeval.execution import inputs
+from rayeval.execution.driver import Done
+from rayeval.execution.store import read
+
+TO_FIRST_FAILURE = frozenset({"unknown_source", "unknown_revision"})
+"""What `validate` calls a problem and `run` carries on to the INGESTION codes."""
+
+
+def problems_of(root: str, done: Done) -> list[Problem]:
+    """Problems of one finished step: of its files and, where it has the column, of its rows."""
+    found = [problem for commit in done.commits for problem in commit.problems]
+    if "problems" in done.step.schema.names:
+        for path in inputs.paths(root, done.step.key):
+            table = read(path, ["question_id", "file", "line", "problems"])
+            rows = table.filter(pc.greater(pc.list_value_length(table["problems"]), 0))
+            for row in rows.to_pylist():
+                place = (row["file"], row["line"], row["question_id"])
+                found += [Problem(*place, **problem) for problem in row["problems"]]
+    return found
+
+
+def blocking(problems: Iterable[Problem]) -> list[Problem]:
+    """Those that end a run."""
+    return [p for p in problems if not p.warning and p.kind not in TO_FIRST_FAILURE]

@@ -1,0 +1,157 @@
+"""A committed run, as Polars frames."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from rayeval import files
+from rayeval.errors import RunError
+
+MANIFEST, PLAN = "manifest.json", "plan.json"
+
+
+class Run:
+    """One immutable run. `print(run)` shows its metrics; the tables are Polars frames."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        if not files.exists(f"{path}/{MANIFEST}"):
+            raise _not_a_run(path)
+        self.manifest: dict[str, Any] = files.read_json(f"{path}/{MANIFEST}")
+
+    @classmethod
+    def uncommitted(cls, path: str, manifest: dict[str, Any]) -> Run:
+        """A run whose tables are written and whose manifest is not yet."""
+        run = cls.__new__(cls)
+        run.path, run.manifest = path, manifest
+        return run
+
+    @property
+    def run_id(self) -> str:
+        """The run's name below its folder of runs."""
+        return str(self.manifest["run_id"])
+
+    @cached_property
+    def questions(self) -> pl.DataFrame:
+        """The questions as evaluated, with resolved evidence."""
+        return self._table("questions")
+
+    @cached_property
+    def trace(self) -> pl.DataFrame:
+        """A row per (question_id, stage): the hits, or the error."""
+        return self._table("trace")
+
+    @cached_property
+    def passages(self) -> pl.DataFrame:
+        """Text and spans of every chunk in the trace and of the gold."""
+        return self._table("passages")
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """A row per (question_id, stage): status and a column per metric."""
+        return self._table("per_query")
+
+    @cached_property
+    def failures(self) -> pl.DataFrame:
+        """A row per answerable question: status, first failure, what contributed."""
+        return self._table("failures")
+
+    @cached_property
+    def aggregate(self) -> pl.DataFrame:
+        """A row per (stage, metric): mean and the counts behind it."""
+        return self._table("aggregate")
+
+    @cached_property
+    def slices(self) -> pl.DataFrame:
+        """A row per (slice, stage, metric)."""
+        return self._table("slices")
+
+    @cached_property
+    def latency(self) -> pl.DataFrame:
+        """A row per (question_id, stage): milliseconds, counters, mode."""
+        return self._table("latency")
+
+    def summary(self) -> dict[str, Any]:
+        """What `run --json` prints (DESIGN §12)."""
+        status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
+        status |= _counts(self.failures, "status")
+        failed = self.failures.filter(pl.col("status") == "failed")
+        slices = {
+            name: _metrics(part)
+            for (name,), part in self.slices.group_by("slice", maintain_order=True)
+        }
+        return {
+            "run_id": self.run_id,
+            "path": self.path,
+            "n": self.questions.height,
+            "status": status,
+            "failures": _counts(failed, "code"),
+            "metrics": _metrics(self.aggregate),
+            "slices": slices,
+        }
+
+    def damage(self) -> list[str]:
+        """What differs from the manifest: a line per file that is missing or altered."""
+        lines = []
+        for name, stated in sorted(self.manifest["files"].items()):
+            path = f"{self.path}/{name}"
+            if not files.exists(path):
+                lines.append(f"{name}: missing")
+            elif hashlib.sha256(files.read_bytes(path)).hexdigest() != stated["sha256"]:
+                lines.append(f"{name}: its content is not what the run wrote")
+        return lines
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return pl.read_parquet(io.BytesIO(files.read_bytes(f"{self.path}/{name}.parquet")))
+
+    def __str__(self) -> str:
+        from rayeval.report.terminal import metrics_text
+
+        return metrics_text(self)
+
+
+def load(path: str, runs: str = "runs") -> Run:
+    """The run at `path`, or of that id below the folder `runs`."""
+    return Run(locate(path, runs))
+
+
+def locate(run: str, runs: str) -> str:
+    """Where the run named `run` lies: a path, or an id (or its unique beginning) below `runs`."""
+    for path in (run, f"{runs.rstrip('/')}/{run}"):
+        if any(files.exists(f"{path}/{name}") for name in (MANIFEST, PLAN)):
+            return path.rstrip("/")
+    known = sorted(name.split("/")[0] for name in files.list_files(runs) if name.endswith(PLAN))
+    matching = [name for name in known if name.startswith(run)] if run else []
+    if len(matching) == 1:
+        return f"{runs.rstrip('/')}/{matching[0]}"
+    shown = ", ".join(known[-5:]) or "none"
+    raise RunError(f"no run {run!r}: neither a path nor an id below {runs} (latest there: {shown})")
+
+
+def _not_a_run(path: str) -> RunError:
+    if files.exists(f"{path}/{PLAN}"):
+        return RunError(
+            f"the run at {path} was never finished: it has no {MANIFEST}. "
+            f"`rayeval resume {path}` goes on where it stopped."
+        )
+    return RunError(f"no run at {path}: there is no {MANIFEST}")
+
+
+def _counts(table: pl.DataFrame, column: str) -> dict[str, int]:
+    counted = table.group_by(column).len().sort(pl.col("len"), column, descending=[True, False])
+    return dict(counted.iter_rows())
+
+
+def _metrics(table: pl.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
+    """stage → metric → mean and counts; an undefined mean is null."""
+    stages: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in table.iter_rows(named=True):
+        mean = row["mean"] if row["mean"] is not None and row["mean"] == row["mean"] else None
+        counts = {name: row[name] for name in ("n", "n_undefined", "n_missing", "n_error")}
+        stages.setdefault(row["stage"], {})[row["metric"]] = {"mean": mean, **counts}
+    return stages
