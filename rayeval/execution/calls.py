@@ -23,6 +23,9 @@ FATAL = (InputError, InfrastructureError, MemoryError, OSError)
 ERROR = ".error"
 """The suffix of the batch column that holds an earlier step's errors."""
 
+SAMPLED = "sampled"
+"""The batch column that says on which rows the stage runs at all, where it is not all."""
+
 Rows = npt.NDArray[np.int64]
 Errors = list[tuple[str, str]]
 """(id, error) of every failed row."""
@@ -99,7 +102,10 @@ def _answers(
     stage: Stage, batch: pa.Table, batch_rows: int, errors: list[str | None]
 ) -> Iterator[tuple[Rows, pa.Table]]:
     """The stage called on the rows without error, `batch_rows` at a time."""
-    healthy = np.flatnonzero([error is None for error in errors])
+    run = np.array([error is None for error in errors], dtype=bool)
+    if SAMPLED in batch.column_names:
+        run &= batch[SAMPLED].to_numpy(zero_copy_only=False)
+    healthy = np.flatnonzero(run)
     for start in range(0, len(healthy), batch_rows):
         yield from _halving(stage, batch, healthy[start : start + batch_rows], errors)
 

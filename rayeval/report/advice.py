@@ -1,0 +1,35 @@
+"""What to look at next, by the failure that costs most questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+ADVICE = {
+    "INGESTION_MISSING_SOURCE": "the corpus lacks documents that the gold names: check corpus.path",
+    "INGESTION_MISSING_REVISION": "gold points at revisions that are not there: re-anchor it",
+    "PARSE_GOLD_TEXT_LOST": "parsing drops gold text: look at those documents' elements",
+    "CHUNK_GOLD_SPLIT": "chunks cut gold in two: try a larger chunk.size or an overlap",
+    "CHUNK_CONTEXT_SEVERED": "chunks hold the fact without its subject: try kind: structure, a "
+    "larger size, or an overlap",
+    "FILTER_FALSE_NEGATIVE": "the filter hides gold that the asker may see: check access and as_of",
+    "SPARSE_VOCAB_MISMATCH": "questions and documents share no word: try another analyzer or a "
+    "dense arm",
+    "SPARSE_OUTRANKED": "other chunks share more words: try a larger depth or a dense arm",
+    "DENSE_SEMANTIC_MISS": "the embedder puts other chunks nearer: try another model, its prefixes, "
+    "or a larger depth",
+    "ANN_NEIGHBOR_MISS": "the ANN index loses what exact search finds: raise ef_search or probes",
+    "FUSION_DEMOTED_GOLD": "fusion ranks gold below its depth: raise fuse.depth or weigh the arms",
+    "RERANK_DEMOTED_GOLD": "the reranker puts gold below its depth: try another model, or none",
+    "CONTEXT_BUDGET_DROPPED_GOLD": "the context has no room for gold: raise its budget or depth",
+    "CONTEXT_ASPECT_UNCOVERED": "the context lacks a required aspect: raise its depth",
+    "RETRIEVAL_MISSED_GOLD": "a stage of the trace lost gold: name its kind to learn more",
+}
+
+
+def advice(lost: Sequence[tuple[str, Sequence[str]]], most: int = 3) -> tuple[str, ...]:
+    """A line for each of the codes that cost most questions. lost: (code, question ids)."""
+    lines = []
+    for code, questions in lost[:most]:
+        shown = ", ".join(questions[:3]) + (", …" if len(questions) > 3 else "")
+        lines.append(f"{code} ({len(questions)}: {shown}): {ADVICE[code]}")
+    return tuple(lines)

@@ -1,0 +1,154 @@
+"""The facts of a run that every report shows, whatever it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rayeval.report.advice import advice
+from rayeval.report.tables import Tables
+
+PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean and what stands behind it."""
+
+    mean: float
+    n: int
+    n_error: int
+
+
+@dataclass(frozen=True)
+class Lost:
+    """One failure code and the questions it names."""
+
+    code: str
+    stage: str
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One run at a glance."""
+
+    title: str
+    counts: str
+    corpus: str
+    models: tuple[str, ...]
+    stages: tuple[str, ...]
+    shown: tuple[str, ...]
+    """Metrics worth a column."""
+    means: dict[tuple[str, str], Cell]
+    """(stage, metric)."""
+    slices: tuple[tuple[str, int, tuple[float, ...]], ...]
+    """(slice, questions, the shown metrics at the last stage)."""
+    bounds: tuple[tuple[str, int], ...]
+    """(stage, answerable questions whose gold is all still there)."""
+    answerable: int
+    status: dict[str, int]
+    lost: tuple[Lost, ...]
+    latency: tuple[tuple[str, str, float, float, int], ...]
+    """(stage, mode, median ms, 95th percentile ms, questions)."""
+    warnings: tuple[str, ...]
+    next: tuple[str, ...]
+
+
+def overview(run: Tables) -> Overview:
+    """The facts of `run`."""
+    stages = tuple(run.manifest["stages"])
+    shown = worth_showing(run.aggregate["metric"].unique(maintain_order=True).to_list())
+    lost = _lost(run.failures)
+    status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
+    status |= dict(run.failures["status"].value_counts().iter_rows())
+    return Overview(
+        title=f"{run.manifest['name']} · {run.run_id}",
+        counts=_counts(run.questions),
+        corpus="{documents} documents, {chunks} chunks".format(**run.manifest["corpus"]),
+        models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
+        stages=stages,
+        shown=shown,
+        means=_means(run.aggregate),
+        slices=_slices(run.slices, stages[-1], shown),
+        bounds=_bounds(run.per_query, stages),
+        answerable=run.failures.height,
+        status=status,
+        lost=lost,
+        latency=_latency(run.latency, stages),
+        warnings=tuple(run.manifest["warnings"]),
+        next=advice([(item.code, item.questions) for item in lost]),
+    )
+
+
+def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
+    """The metrics that people look at first, or simply the first."""
+    favoured = [name for name in PREFERRED if name in metrics]
+    return tuple((favoured + [name for name in metrics if name not in favoured])[:most])
+
+
+def _counts(questions: pl.DataFrame) -> str:
+    answerable = int(questions["answerable"].sum())
+    return (
+        f"{questions.height} questions: {answerable} answerable, "
+        f"{questions.height - answerable} not"
+    )
+
+
+def _means(aggregate: pl.DataFrame) -> dict[tuple[str, str], Cell]:
+    rows: Any = aggregate.iter_rows(named=True)
+    return {
+        (row["stage"], row["metric"]): Cell(
+            float("nan") if row["mean"] is None else row["mean"], row["n"], row["n_error"]
+        )
+        for row in rows
+    }
+
+
+def _slices(
+    slices: pl.DataFrame, stage: str, shown: Sequence[str]
+) -> tuple[tuple[str, int, tuple[float, ...]], ...]:
+    here = slices.filter(pl.col("stage") == stage)
+    found = []
+    for (name,), rows in here.group_by("slice", maintain_order=True):
+        means = dict(rows.select("metric", "mean").iter_rows())
+        counts = dict(rows.select("metric", "n").iter_rows())
+        n = max((counts.get(metric, 0) for metric in shown), default=0)
+        if n:
+            values = (means.get(metric) for metric in shown)
+            found.append((str(name), n, tuple(float("nan") if v is None else v for v in values)))
+    return tuple(found)
+
+
+def _bounds(per_query: pl.DataFrame, stages: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    reached = per_query.filter(pl.col("reached")).group_by("stage").len()
+    counts = dict(reached.iter_rows())
+    return tuple((stage, counts.get(stage, 0)) for stage in stages)
+
+
+def _lost(failures: pl.DataFrame) -> tuple[Lost, ...]:
+    failed = failures.filter(pl.col("status") == "failed")
+    grouped = failed.group_by("code", "stage").agg("question_id", n=pl.len())
+    grouped = grouped.sort("n", "code", descending=[True, False])
+    return tuple(
+        Lost(row["code"], row["stage"], tuple(sorted(row["question_id"])))
+        for row in grouped.iter_rows(named=True)
+    )
+
+
+def _latency(
+    latency: pl.DataFrame, stages: Sequence[str]
+) -> tuple[tuple[str, str, float, float, int], ...]:
+    if "serial" in latency["mode"]:
+        latency = latency.filter(pl.col("mode") == "serial")
+    found = []
+    for stage in (*stages, "retrieval", "end_to_end"):
+        rows = latency.filter(pl.col("stage") == stage)
+        if rows.height:
+            times = rows["latency_ms"]
+            median, high = times.quantile(0.5, "linear"), times.quantile(0.95, "linear")
+            found.append((stage, rows["mode"][0], float(median or 0), float(high or 0), rows.height))
+    return tuple(found)

@@ -1,0 +1,59 @@
+"""What a report reads: the tables of one run."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import polars as pl
+
+
+class Tables(Protocol):
+    """A run, as far as reports need it."""
+
+    path: str
+    manifest: dict[str, Any]
+
+    @property
+    def run_id(self) -> str:
+        """The run's name."""
+        ...
+
+    @property
+    def questions(self) -> pl.DataFrame:
+        """The questions as evaluated."""
+        ...
+
+    @property
+    def trace(self) -> pl.DataFrame:
+        """A row per (question_id, stage)."""
+        ...
+
+    @property
+    def passages(self) -> pl.DataFrame:
+        """Text and spans of every chunk that the trace or the gold names."""
+        ...
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """A row per (question_id, stage)."""
+        ...
+
+    @property
+    def failures(self) -> pl.DataFrame:
+        """A row per answerable question."""
+        ...
+
+    @property
+    def aggregate(self) -> pl.DataFrame:
+        """A row per (stage, metric)."""
+        ...
+
+    @property
+    def slices(self) -> pl.DataFrame:
+        """A row per (slice, stage, metric)."""
+        ...
+
+    @property
+    def latency(self) -> pl.DataFrame:
+        """A row per (question_id, stage)."""
+        ...

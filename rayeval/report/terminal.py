@@ -1,0 +1,154 @@
+"""A run in the terminal, 100 columns wide."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rayeval.report.overview import Overview, overview
+from rayeval.report.tables import Tables
+
+WIDTH = 100
+
+
+def run_text(run: Tables) -> str:
+    """The whole overview."""
+    facts = overview(run)
+    parts: list[RenderableType] = [
+        Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
+        *(Text(line, style="dim") for line in facts.models),
+        Text(),
+        _metrics(facts),
+        _waterfall(facts),
+        _failures(facts),
+        _matrix(run, facts),
+        _slices(facts),
+        _latency(facts),
+    ]
+    if facts.warnings:
+        parts.append(_lines(f"{len(facts.warnings)} warnings", facts.warnings[:5]))
+    parts.append(_lines("Look at next", facts.next or ("no question was lost",)))
+    parts.append(Text(f"\nrayeval show {run.run_id} QUESTION reads one of them; files: {run.path}"))
+    return rendered(parts)
+
+
+def metrics_text(run: Tables) -> str:
+    """The metrics by stage alone: `print(run)`."""
+    facts = overview(run)
+    return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts)])
+
+
+def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What a run would compute."""
+    table = _table("What would be computed", "step", "state", "partitions", "rows", "MB stored")
+    for row in rows:
+        parts = "?" if row["partitions"] is None else row["partitions"]
+        done = f"{row['partitions_stored']}/{parts}"
+        stored = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
+        rows_stored = f"{row['rows_stored']:,}" if row["rows_stored"] else ""
+        table.add_row(row["step"], row["state"], done, rows_stored, stored)
+    return rendered([table])
+
+
+def rendered(parts: Iterable[RenderableType]) -> str:
+    """Plain text of rich renderables."""
+    console = Console(file=io.StringIO(), width=WIDTH, highlight=False, no_color=True)
+    for part in parts:
+        console.print(part)
+    assert isinstance(console.file, io.StringIO)
+    lines = [line.rstrip() for line in console.file.getvalue().rstrip().splitlines()]
+    return "\n".join(lines)
+
+
+def number(value: float) -> str:
+    """Three decimals; counts whole; a dash where undefined."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=place > 0)
+    return table
+
+
+def _metrics(facts: Overview) -> Table:
+    table = _table("Means over answerable questions", "stage", *facts.shown, "n", "errors")
+    for stage in facts.stages:
+        cells = [facts.means.get((stage, metric)) for metric in facts.shown]
+        n = max((cell.n for cell in cells if cell), default=0)
+        errors = max((cell.n_error for cell in cells if cell), default=0)
+        values = [number(cell.mean) if cell else "" for cell in cells]
+        table.add_row(stage, *values, str(n), str(errors) if errors else "")
+    return table
+
+
+def _waterfall(facts: Overview) -> Table:
+    table = Table(
+        title="\nQuestions whose gold is all still there (a stage's upper bound)",
+        title_justify="left", box=None, pad_edge=False, title_style="bold", show_header=False,
+    )  # fmt: skip
+    for stage, count in facts.bounds:
+        share = count / facts.answerable if facts.answerable else 0.0
+        bar = "█" * round(40 * share)
+        table.add_row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", f"{share:.0%}")
+    return table
+
+
+def _failures(facts: Overview) -> Table:
+    shown = ", ".join(f"{count} {name}" for name, count in facts.status.items() if count)
+    table = Table(
+        title=f"\nFirst failures ({shown or 'no answerable question'})",
+        title_justify="left", box=None, pad_edge=False, title_style="bold", show_header=False,
+    )  # fmt: skip
+    for item in facts.lost:
+        ids = " ".join(item.questions[:6]) + (" …" if len(item.questions) > 6 else "")
+        table.add_row(str(len(item.questions)), item.code, ids)
+    return table
+
+
+def _slices(facts: Overview) -> Table:
+    last = facts.stages[-1]
+    table = _table(f"\nBy slice, at {last}", "slice", "n", *facts.shown)
+    for name, n, values in facts.slices:
+        table.add_row(name, str(n), *(number(value) for value in values))
+    return table
+
+
+def _latency(facts: Overview) -> Table:
+    table = _table("\nLatency in ms", "stage", "p50", "p95", "questions", "mode")
+    for stage, mode, median, high, n in facts.latency:
+        table.add_row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
+    return table
+
+
+def _lines(title: str, lines: Sequence[str]) -> Text:
+    text = Text(f"\n{title}", style="bold")
+    for line in lines:
+        text.append(f"\n  {line}", style="not bold")
+    return text
+
+
+def _matrix(run: Tables, facts: Overview, most: int = 15) -> Table:
+    """The failed questions × stages: where gold was still there."""
+    failed = run.failures.filter(run.failures["status"] == "failed")["question_id"][:most]
+    title = f"\nFailed questions by stage (● all gold there, · lost), {len(failed)} shown"
+    table = _table(title, "question", *facts.stages)
+    reached = {
+        (row[0], row[1]): row[2]
+        for row in run.per_query.filter(run.per_query["question_id"].is_in(failed.implode()))
+        .select("question_id", "stage", "reached")
+        .iter_rows()
+    }
+    marks = {True: "●", False: "·", None: "?"}
+    for name in failed:
+        table.add_row(name, *(marks[reached.get((name, stage))] for stage in facts.stages))
+    return table
