@@ -11,8 +11,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -143,11 +144,10 @@ _MEANING = frozenset(["NNG", "NNP", "NNB", "NP", "NR", "VV", "VA", "XR", "SL", "
 
 def _kiwi() -> Callable[[pa.Array], pa.ListArray]:
     try:
-        import kiwipiepy
+        import kiwipiepy  # noqa: F401
     except ImportError as error:
         raise MissingExtraError.of("kiwipiepy", "ko", why="the analyzer `kiwi`") from error
-    # Workers are placed from outside, so Kiwi itself takes one thread.
-    kiwi = kiwipiepy.Kiwi(num_workers=1, model_type="cong")
+    kiwi = _kiwi_model()
 
     def terms(texts: pa.Array) -> pa.ListArray:
         normal = [unicodedata.normalize("NFKC", text or "") for text in texts.to_pylist()]
@@ -158,6 +158,17 @@ def _kiwi() -> Callable[[pa.Array], pa.ListArray]:
         return pa.array(found, TEXTS)
 
     return terms
+
+
+@cache
+def _kiwi_model() -> Any:
+    """One per process, as it takes seconds and hundreds of megabytes.
+
+    It gets one thread: workers are placed from outside.
+    """
+    from kiwipiepy import Kiwi
+
+    return Kiwi(num_workers=1, model_type="cong")
 
 
 def _carries_meaning(tag: str) -> bool:

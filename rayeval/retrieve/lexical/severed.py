@@ -79,7 +79,9 @@ class _Severed:
             mean=self.corpus.mean_length,
         )
         times = shared["len_asked"].to_numpy()
-        return np.bincount(joined, weights=times * weights, minlength=len(lengths))
+        return np.bincount(joined, weights=times * weights, minlength=len(lengths)).astype(
+            np.float64
+        )
 
 
 def _ahead(hits: pa.ChunkedArray, rows: Ints, chunk_ids: pa.Array, scores: Floats) -> Ints:
