@@ -78,10 +78,8 @@ class _Severed:
             b=self.config.b,
             mean=self.corpus.mean_length,
         )
-        times = shared["len_asked"].to_numpy()
-        return np.bincount(joined, weights=times * weights, minlength=len(lengths)).astype(
-            np.float64
-        )
+        added = shared["len_asked"].to_numpy() * weights
+        return np.bincount(joined, weights=added, minlength=len(lengths)).astype(np.float64)
 
 
 def _ahead(hits: pa.ChunkedArray, rows: Ints, chunk_ids: pa.Array, scores: Floats) -> Ints:
