@@ -89,8 +89,8 @@ class Index:
         for first in range(0, len(questions), block):
             scores = np.zeros((min(block, len(questions) - first), n_chunks))
             here = slice(*np.searchsorted(rows, [first, first + block]))
-            asked = (part[here].tolist() for part in (rows - first, codes, times))
-            for row, code, count in zip(*asked, strict=True):
+            asked = rows[here] - first, codes[here], times[here]
+            for row, code, count in zip(*(part.tolist() for part in asked), strict=True):
                 chunks, weights = self._postings(code)
                 scores[row][chunks] += count * weights
             yield first, scores
