@@ -23,7 +23,7 @@ from rayeval.tables import HIT
 class Bm25Scores:
     """The scores of chosen chunks, filtered out or not: a scatter over chunks.
 
-    Batch: `question, principals, wanted` (list of chunk ids). Result: `scores`, a list of HIT per
+    Batch: `question, wanted` (list of chunk ids). Result: `scores`, a list of HIT per
     question by chunk_id, of the wanted chunks that score above 0.
     """
 
