@@ -1,0 +1,1 @@
+"""Search: which chunks answer a question, by words (`lexical`) and by meaning (`dense`)."""
