@@ -70,7 +70,9 @@ def _packages() -> Iterator[Finding]:
         lacking = ", ".join(name for name, found in have.items() if not found)
         install = "" if enough else f"; lacks {lacking}: pip install 'rayeval[{extra}]'"
         yield Finding(
-            f"extra {extra}", "ok" if enough else "note", (", ".join(present) or "nothing") + install
+            f"extra {extra}",
+            "ok" if enough else "note",
+            (", ".join(present) or "nothing") + install,
         )
 
 

@@ -150,5 +150,7 @@ def _latency(
         if rows.height:
             times = rows["latency_ms"]
             median, high = times.quantile(0.5, "linear"), times.quantile(0.95, "linear")
-            found.append((stage, rows["mode"][0], float(median or 0), float(high or 0), rows.height))
+            found.append(
+                (stage, rows["mode"][0], float(median or 0), float(high or 0), rows.height)
+            )
     return tuple(found)
