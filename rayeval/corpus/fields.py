@@ -113,13 +113,13 @@ def _date(value: object, name: str, found: Findings) -> datetime | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str | date):
-        return _wrong(name, value, "a date such as 2026-08-01", found)
+        _wrong(name, value, "a date such as 2026-08-01", found)
+        return None
     try:
         return instant(value)
     except ValueError:
-        found.add(
-            "bad_date", f"{name} is {value!r}, expected ISO 8601 such as 2026-08-01", name=name
-        )
+        message = f"{name} is {value!r}, expected ISO 8601 such as 2026-08-01"
+        found.add("bad_date", message, name=name)
         return None
 
 
