@@ -1,0 +1,1 @@
+"""Documents and their elements become chunks, and chunks are looked up."""

@@ -1,0 +1,1 @@
+"""Sources and their revisions: read, catalogue, parse into elements."""

@@ -1,0 +1,119 @@
+"""What one worker reads at a time: a file of many documents, or a run of files of one."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from rayeval import files
+from rayeval.errors import DataError, InfrastructureError, Problem
+
+FORMATS = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+}
+"""A file that is one document, by its extension in any case."""
+TABLES = (".jsonl", ".ndjson", ".parquet")
+"""A file that holds many documents."""
+FILES_PER_UNIT = 256
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Files that are read together, by one worker."""
+
+    folder: str
+    """As the user wrote it; empty for a lone file given without a folder."""
+    names: tuple[str, ...]
+    """Below `folder`, sorted: one table of documents, or up to 256 documents."""
+
+    def path(self, name: str) -> str:
+        """Where the file lies, as the user would write it."""
+        return f"{self.folder.rstrip('/')}/{name}" if self.folder else name
+
+
+def units(path: str, include: Sequence[str] | None = None) -> list[Unit]:
+    """All that is to be read below `path`, sorted by name.
+
+    path: a folder, or one JSON Lines or Parquet file, or one document; local or a URI.
+    include: globs below the folder. Without them: every document; where there is none, every
+        table of documents. Names that begin with a dot are read only if a glob has that dot.
+    Raises DataError if there is nothing at `path`, or a file of unknown kind.
+    """
+    if files.is_folder(path):
+        return _split(path, _chosen(files.list_files(path), include))
+    if not files.exists(path):
+        raise _refused(path, "missing_file", "there is no such file or folder")
+    if extension(path) not in (*FORMATS, *TABLES):
+        known = ", ".join((*FORMATS, *TABLES))
+        raise _refused(path, "unknown_format", f"expected a folder, or a file ending in {known}")
+    folder, slash, name = path.rpartition("/")
+    return [Unit(folder or slash, (name,))]
+
+
+def fingerprint(unit: Unit) -> str:
+    """SHA-256 over the names and the contents of the unit's files, as hex."""
+    digest = hashlib.sha256()
+    for name in unit.names:
+        inner = hashlib.sha256()
+        for block in _blocks(unit.path(name)):
+            inner.update(block)
+        digest.update(hashlib.sha256(name.encode()).digest() + inner.digest())
+    return digest.hexdigest()
+
+
+def extension(name: str) -> str:
+    """The last extension with its dot, in lower case."""
+    return PurePosixPath(name).suffix.lower()
+
+
+def _chosen(names: list[str], include: Sequence[str] | None) -> list[str]:
+    patterns = [_pattern(glob) for glob in (["**"] if include is None else include)]
+    chosen = [name for name in names if any(pattern.fullmatch(name) for pattern in patterns)]
+    documents = [name for name in chosen if extension(name) in FORMATS]
+    tables = [name for name in chosen if extension(name) in TABLES]
+    return documents or tables if include is None else documents + tables
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    """As in a shell, a wildcard doesn't stand for a dot that a name begins with."""
+    shown = r"(?!(?<![^/])\.)"
+    folders = f"(?:{shown}[^/]+/)*"
+    rules = {
+        "**/": folders,
+        "**": f"{folders}{shown}[^/]*",
+        "*": f"{shown}[^/]*",
+        "?": f"{shown}[^/]",
+    }
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob)
+    return re.compile("".join(rules.get(part) or re.escape(part) for part in parts))
+
+
+def _split(folder: str, names: list[str]) -> list[Unit]:
+    documents = [name for name in names if extension(name) in FORMATS]
+    runs = [
+        tuple(documents[i : i + FILES_PER_UNIT]) for i in range(0, len(documents), FILES_PER_UNIT)
+    ]
+    runs += [(name,) for name in names if extension(name) in TABLES]
+    return [Unit(folder, run) for run in sorted(runs)]
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    fs, inner = files.open_fs(path)
+    try:
+        with fs.open_input_stream(inner, compression=None) as stream:
+            while block := stream.read(_BLOCK):
+                yield block
+    except OSError as error:
+        raise InfrastructureError(f"can't read {path}: {error}") from error
+
+
+def _refused(path: str, kind: str, message: str) -> DataError:
+    return DataError([Problem(path, None, None, kind, message)])
