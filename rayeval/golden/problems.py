@@ -15,6 +15,14 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 _SHORT.maxlevel = 3
 
 
+class FaultError(ValueError):
+    """What makes a value or a piece of evidence unusable; `kind` is the problem's."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+
 @dataclass
 class Report:
     """All problems of one file."""

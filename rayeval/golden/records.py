@@ -14,9 +14,9 @@ from rayeval.errors import ConfigError, InfrastructureError
 from rayeval.files import exists, is_folder, read_bytes
 from rayeval.golden.config import Format
 from rayeval.golden.contract import Row
-from rayeval.golden.problems import Report
+from rayeval.golden.problems import FaultError, Report
 from rayeval.golden.spreadsheet import csv_records, known_columns
-from rayeval.golden.text import BOM, UnreadableError, decode, parse_json
+from rayeval.golden.text import BOM, decode, parse_json
 from rayeval.tables import TIME
 
 FORMATS: dict[str, Format] = {
@@ -68,7 +68,7 @@ def _json_lines(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
         if line.strip():
             try:
                 yield number, parse_json(decode(line, offset))
-            except UnreadableError as error:
+            except FaultError as error:
                 report.at(number).problem(error.kind, str(error))
         offset += len(line)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rayeval.golden.contract import Row
-from rayeval.golden.problems import Place, Report, nearest
-from rayeval.golden.text import BOM, LONE, UnreadableError, decode, parse_json
+from rayeval.golden.problems import FaultError, Place, Report, nearest
+from rayeval.golden.text import BOM, LONE, decode, parse_json
 
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 FLAG_COLUMNS = frozenset({"answerable", "validated"})
@@ -68,7 +68,7 @@ def _text(data: bytes, report: Report) -> str:
         for number, line in enumerate(io.BytesIO(data), start=1):
             try:
                 decode(line, offset)
-            except UnreadableError as error:
+            except FaultError as error:
                 report.at(number).problem(error.kind, str(error))
             offset += len(line)
         return data.decode(errors="surrogateescape")
@@ -84,7 +84,7 @@ def _record(header: list[str], cells: list[str], place: Place) -> Iterator[tuple
         if cell and name in Row.model_fields:
             try:
                 value[name] = _value(name, cell)
-            except UnreadableError as error:
+            except FaultError as error:
                 place.problem(error.kind, f"column `{name}`: {error}")
                 value = {}
                 break

@@ -7,31 +7,23 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rayeval.golden.problems import path_of
+from rayeval.golden.problems import FaultError, path_of
 
 BOM = b"\xef\xbb\xbf"
 LONE = re.compile("[\ud800-\udfff]")
 """Half of a UTF-16 pair: no character, and nothing that can be stored."""
 
 
-class UnreadableError(ValueError):
-    """Text that can't become a value; `kind` is the problem's."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        self.kind = kind
-        super().__init__(message)
-
-
 def decode(data: bytes, offset: int) -> str:
     """UTF-8 as text.
 
     offset: where `data` begins in its file, in bytes.
-    Raises UnreadableError that names the first wrong byte's offset in the file.
+    Raises FaultError that names the first wrong byte's offset in the file.
     """
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise UnreadableError(
+        raise FaultError(
             "not_utf8",
             f"byte 0x{data[error.start]:02x} at offset {offset + error.start} of the file is not "
             "UTF-8; save the file as UTF-8",
@@ -41,18 +33,18 @@ def decode(data: bytes, offset: int) -> str:
 def parse_json(text: str) -> Any:
     """A JSON value all of whose text is valid Unicode.
 
-    Raises UnreadableError if it isn't JSON, or holds half a surrogate pair.
+    Raises FaultError if it isn't JSON, or holds half a surrogate pair.
     """
     try:
         value = json.loads(text)
     except RecursionError as error:
-        raise UnreadableError("invalid_json", "nested too deeply to be a question") from error
+        raise FaultError("invalid_json", "nested too deeply to be a question") from error
     except ValueError as error:
-        raise UnreadableError("invalid_json", f"{error}; expected one JSON object") from error
+        raise FaultError("invalid_json", f"{error}; expected one JSON object") from error
     if r"\ud" in text or r"\uD" in text or LONE.search(text):
         lone = list(_lone_surrogates(value))
         if lone:
-            raise UnreadableError(
+            raise FaultError(
                 "lone_surrogate",
                 f"{', '.join(lone[:3])}: half of a surrogate pair is no character; "
                 "write the whole pair, or the character itself",
