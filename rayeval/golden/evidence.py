@@ -130,7 +130,7 @@ def _group(
             place.problem("missing_field", f"{at} has no alternatives; list evidence ids")
         for name in dict.fromkeys(group.alternatives):
             if name not in ids:
-                hint = nearest(name, ids)
+                hint = nearest(name, ids) or f"; there are {', '.join(ids) or 'none'}"
                 message = f"{at} names {name!r}, which is no evidence of this question{hint}"
                 place.problem("unknown_alternative", message)
             elif (named.get(name) or group.group_id) != group.group_id:

@@ -63,7 +63,7 @@ def _said(model: type[Part], error: ErrorDetails, path: Path) -> tuple[str, str]
     elif kind == "literal_error":
         rest = f"is {_named(error['input'])}, expected {error['ctx']['expected']}"
         kind = f"unknown_{name}"
-    elif kind == "missing" or (error["input"] is None and isinstance(name, str)):
+    elif kind == "missing" or (error["input"] is None and loc and isinstance(name, str)):
         kind, rest = "missing_field", "is missing"
     elif kind == "string_too_short":
         kind, rest = "missing_field", "is empty text; leave it out or fill it in"

@@ -99,10 +99,9 @@ def load(tmp_path: Path) -> Callable[..., tuple[pa.Table, list[Problem]]]:
 
     def loaded(*rows: Any, name: str = "golden.jsonl", **options: Any):
         path = tmp_path / name
-        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-        path.write_bytes(
-            rows[0] if rows and isinstance(rows[0], bytes) else "\n".join(lines).encode()
-        )
+        data = rows[0] if rows and isinstance(rows[0], bytes) else None
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows if data is None)
+        path.write_bytes(text.encode() if data is None else data)
         return load_questions(str(path), **options)
 
     return loaded
