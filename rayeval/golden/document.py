@@ -90,7 +90,12 @@ class Document:
         return reached[: len(self._starts)]
 
     def covered(self, spans: Sequence[Place]) -> int:
-        """How many characters of `spans`, which are disjoint, lie in any element."""
+        """How many characters of `spans`, which are disjoint, lie in any element.
+
+        Markup between the elements of a rendered format is nothing that could be lost.
+        """
+        if self.rendered and self.read(spans):
+            return sum(end - start for start, end in spans)
         starts = np.maximum(self._starts, self._reached)
         overlaps = (np.minimum(self._ends, e) - np.maximum(starts, s) for s, e in spans)
         return int(sum(overlap.clip(min=0).sum() for overlap in overlaps))

@@ -121,5 +121,7 @@ def evidence_of(load: Callable[..., Any]) -> Callable[..., tuple[list[Row], list
     return evaluated
 
 
-def day(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+@pytest.fixture(scope="session")
+def moment() -> Callable[[str], datetime]:
+    """A day's beginning, UTC."""
+    return lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC)

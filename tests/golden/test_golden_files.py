@@ -36,6 +36,9 @@ ROWS = [
     {"question": "Who, \"exactly\"?\nAnd when?", "answer": "HR", "quote": "ask HR"},
     {"question": "Never said?", "answerable": False},
 ]  # fmt: skip
+COLUMNS = pa.schema(
+    [(name, pa.string()) for name in ("question", "answer", "quote")] + [("answerable", pa.bool_())]
+)
 CSV = """question,answer,quote,answerable
 며칠?,5일,5일이 걸린다,
 "Who, ""exactly""?
