@@ -19,7 +19,7 @@ from rayeval.golden.problems import nearest, shown
 from rayeval.tables import TEXT
 
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
-COMPARED = 5000
+COMPARED = 500
 """Source ids that an unknown one is compared with: all, or its neighbours in the alphabet."""
 
 Outcome = tuple[str | None, str, str]
