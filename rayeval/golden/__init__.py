@@ -1,0 +1,1 @@
+"""Questions and gold evidence: contract, load, and where in the documents the gold stands."""

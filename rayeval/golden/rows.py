@@ -1,0 +1,108 @@
+"""A record of a golden set as a row of tables.QUESTIONS, and all that is wrong with it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from rayeval.golden.contract import Origin, Row
+from rayeval.golden.evidence import evidence_of
+from rayeval.golden.problems import Place, Report
+from rayeval.golden.validate import fitted
+
+_ORIGIN = re.compile(rf"\s*({'|'.join(get_args(Origin))})(?![^\W_])", re.IGNORECASE)
+
+
+def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dict[str, Any] | None:
+    """The row, without what is wrong with it; None where there is no question to be asked.
+
+    relevant: evidence of this relevance or more is gold.
+    """
+    place = report.at(line, _id(value))
+    row, unfit = fitted(Row, value, place)
+    if row is None:
+        return None
+    evidence, complete = evidence_of(row, unfit, place)
+    gold = any(entry["relevance"] >= relevant for entry in evidence)
+    for kind, message in _faults(row, unfit, gold=gold, complete=complete, relevant=relevant):
+        place.problem(kind, message)
+    if not (row.question or "").strip() or place.question_id is None:
+        return None
+    return {
+        **_fields(row, place),
+        "question_id": place.question_id,
+        "answerable": row.answerable is not False,
+        "evidence": evidence,
+        "file": report.file,
+        "line": line,
+    }
+
+
+def _faults(
+    row: Row, unfit: set[str], *, gold: bool, complete: bool, relevant: int
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with a row whose fields fit one by one, as (kind, message)."""
+    if row.question is None and "question" not in unfit:
+        yield "missing_field", "`question` is missing"
+    if row.question is not None and not row.question.strip():
+        yield "empty_question", "the question is empty; fill it in or drop the row"
+    if row.answer is not None and row.reference_answer is not None:
+        yield "field_twice", "`answer` and `reference_answer` are one field; keep one"
+    best = f"evidence of relevance {relevant} or more"
+    if gold and row.answerable is False:
+        yield "unanswerable_with_gold", f"unanswerable, yet there is {best}; grade it lower"
+    if not gold and complete and row.answerable is not False and "answerable" not in unfit:
+        fix = "add some, or say `answerable: false`"
+        yield "answerable_without_evidence", f"answerable, yet there is no {best}; {fix}"
+
+
+def _id(value: Any) -> str | None:
+    """The record's own id, else one made of its question's text."""
+    if not isinstance(value, dict):
+        return None
+    named, question = value.get("question_id"), value.get("question")
+    if isinstance(named, str):
+        return named or None
+    if named is not None or not isinstance(question, str):
+        return None
+    text = unicodedata.normalize("NFC", question)
+    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _fields(row: Row, place: Place) -> dict[str, Any]:
+    """The fields that go into the table as they are, or with a default."""
+    return {
+        "question": row.question,
+        "history": [turn.model_dump() for turn in row.history or []],
+        "language": row.language,
+        "reference_answer": row.answer if row.reference_answer is None else row.reference_answer,
+        "required_aspects": row.required_aspects or [],
+        "slices": row.slices or [],
+        "origin": row.origin or _origin(row.created_from, place),
+        "created_from": row.created_from,
+        "validated": row.validated or False,
+        "labels": row.labels or "partial",
+        "split": row.split,
+        "cluster": row.cluster,
+        "asked_at": row.asked_at,
+        "principals": row.principals or [],
+        "label_version": row.label_version,
+    }
+
+
+def _origin(created_from: str | None, place: Place) -> str:
+    """The origin whose name `created_from` begins with (DESIGN §3)."""
+    if created_from is None:
+        return "unknown"
+    begins = _ORIGIN.match(created_from)
+    if begins:
+        return begins[1].lower()
+    message = (
+        f"`created_from` is {created_from[:80]!r}, which begins with none of "
+        f"{', '.join(get_args(Origin))}: taken as unknown; set `origin`"
+    )
+    place.problem("unknown_origin", message, warning=True)
+    return "unknown"

@@ -1,0 +1,111 @@
+"""Where one piece of evidence stands in one document, or why it stands nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rayeval.golden.anchor import Place
+from rayeval.golden.document import Document
+from rayeval.golden.problems import FaultError, nearest, shown
+
+UNITS = (("UTF-16 units", "utf-16-le", 2), ("UTF-8 bytes", "utf-8", 1))
+
+
+def located(document: Document, evidence: Mapping[str, Any]) -> list[Place]:
+    """The spans of evidence that names this document: by offsets, element, quote, or all of it.
+
+    evidence: as in tables.EVIDENCE.
+    Raises FaultError of the problem's kind if the document contradicts it.
+    """
+    quote = evidence["quote"]
+    if evidence["spans"] is not None:
+        spans = [(span["start_char"], span["end_char"]) for span in evidence["spans"]]
+        return _by_offsets(document, spans, quote)
+    if evidence["element_id"] is not None:
+        parts = [evidence["element_id"], evidence["cell"]]
+        return [_by_element(document, "/".join(filter(None, parts)), quote)]
+    if quote is not None:
+        return [_by_quote(document, quote)]
+    start, end = document.content
+    if start == end:
+        raise FaultError("empty_source", "the source has no text, so nothing of it can be found")
+    return [document.content]
+
+
+def _by_offsets(document: Document, spans: list[Place], quote: str | None) -> list[Place]:
+    size = len(document.text)
+    if spans[-1][1] > size:
+        where = f"{_listed(spans)} lies outside the text, which has {size} characters"
+        raise FaultError("offset_outside_text", where + _hint(document, spans, quote))
+    if quote is not None and not _says(document.text, spans, quote):
+        there = " … ".join(document.text[start:end] for start, end in spans)
+        what = f"at {_listed(spans)} stands {shown(there)}, not the quote {shown(quote)}"
+        raise FaultError("quote_mismatch", what + _hint(document, spans, quote))
+    return spans
+
+
+def _says(text: str, spans: Sequence[Place], quote: str) -> bool:
+    """Whether the spans' text is exactly the quote, which may part them by a space or a line."""
+    parts = [text[start:end] for start, end in spans]
+    return quote in ("".join(parts), " ".join(parts), "\n".join(parts))
+
+
+def _hint(document: Document, spans: Sequence[Place], quote: str | None) -> str:
+    """What may be meant by offsets that are wrong as code points."""
+    for unit, encoding, width in UNITS:
+        meant = _decoded(document.text, spans, encoding, width)
+        if meant and (quote is None or _says(document.text, meant, quote)):
+            fits = f"; the numbers fit as {unit}, which are the code points {_listed(meant)}"
+            return f"{fits}: convert them"
+    if quote is None:
+        return "; offsets are code points of the whole file's text"
+    places, _ = document.find(quote)
+    return f"; the quote stands {f'at {_listed(places)}' if places else 'nowhere in the text'}"
+
+
+def _decoded(text: str, spans: Sequence[Place], encoding: str, width: int) -> list[Place] | None:
+    """`spans` counted in `width` bytes of the encoding, as code points; None if they can't be."""
+    data = text.encode(encoding)
+    if spans[-1][1] * width > len(data):
+        return None
+    try:
+        starts, ends = (
+            [len(data[: place[side] * width].decode(encoding)) for place in spans]
+            for side in (0, 1)
+        )
+    except UnicodeDecodeError:
+        return None
+    return list(zip(starts, ends, strict=True))
+
+
+def _by_element(document: Document, element_id: str, quote: str | None) -> Place:
+    place = document.element(element_id)
+    if place is None:
+        ids = document.element_ids
+        hint = nearest(element_id, ids) or f"; it has {', '.join(ids[:5]) or 'no elements'}"
+        raise FaultError("unknown_element", f"no element {element_id!r} in the document{hint}")
+    if quote is not None:
+        start, end = place
+        if not any(start <= s and e <= end for s, e in document.find(quote)[0]):
+            there = shown(document.text[start:end])
+            what = f"{element_id!r} is {there}, which does not hold the quote {shown(quote)}"
+            raise FaultError("quote_mismatch", what)
+    return place
+
+
+def _by_quote(document: Document, quote: str) -> Place:
+    places, _ = document.find(quote)
+    if not places:
+        what = f"the quote {shown(quote)} stands nowhere in the text, not even with other white "
+        raise FaultError("quote_lost", what + "space or Unicode form; correct the quote or source")
+    if len(places) > 1:
+        what = f"the quote {shown(quote)} stands at {_listed(places)}"
+        raise FaultError("quote_ambiguous", what + "; give offsets, or more of the text around it")
+    return places[0]
+
+
+def _listed(places: Sequence[Place], most: int = 5) -> str:
+    """The first places and how many more there are."""
+    rest = f" and {len(places) - most} more" if len(places) > most else ""
+    return ", ".join(f"[{start}, {end})" for start, end in places[:most]) + rest

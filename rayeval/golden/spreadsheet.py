@@ -1,0 +1,106 @@
+"""CSV records: cells become the values that JSON would hold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rayeval.golden.contract import Row
+from rayeval.golden.problems import FaultError, Place, Report, nearest
+from rayeval.golden.text import BOM, LONE, decode, parse_json
+
+FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+FLAG_COLUMNS = frozenset({"answerable", "validated"})
+NUMBER_COLUMNS = frozenset({"start_char", "end_char", "page", "relevance"})
+LIST_COLUMNS = frozenset({"slices", "required_aspects", "principals"})
+JSON_COLUMNS = frozenset({"evidence", "evidence_groups", "history"})
+
+
+def csv_records(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
+    """(line, value) of every record after the header that can be read.
+
+    line: of the record's first line; quoted cells may hold more.
+    """
+    lines = io.StringIO(_text(data, report), newline="")
+    csv.field_size_limit(max(csv.field_size_limit(), len(data)))
+    reader = csv.reader(lines, strict=True)
+    header: list[str] = []
+    while True:
+        place = report.at(reader.line_num + 1)
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            place.problem("invalid_csv", f"{error}; quote the cell and double the quotes in it")
+            continue
+        if cells is None:
+            return
+        if not header:
+            header = [name.strip() for name in cells]
+            if not known_columns(header, place):
+                return
+        elif cells and not any(map(LONE.search, cells)):
+            yield from _record(header, cells, place)
+
+
+def known_columns(header: list[str], place: Place) -> bool:
+    """Says which columns are unknown or there twice; False if there is no `question`."""
+    for name in dict.fromkeys(header):
+        if name not in Row.model_fields:
+            hint = nearest(name, Row.model_fields)
+            place.problem("unknown_field", f"column {name!r} is not part of the contract{hint}")
+        elif header.count(name) > 1:
+            place.problem("field_twice", f"column {name!r} is there twice; keep one")
+    if "question" not in header:
+        place.problem("missing_field", f"no column `question` among {', '.join(header)}")
+    return "question" in header
+
+
+def _text(data: bytes, report: Report) -> str:
+    """The file's text; wrong bytes are problems and become lone surrogates."""
+    offset = len(BOM) if data.startswith(BOM) else 0
+    data = data[offset:]
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        for number, line in enumerate(io.BytesIO(data), start=1):
+            try:
+                decode(line, offset)
+            except FaultError as error:
+                report.at(number).problem(error.kind, str(error))
+            offset += len(line)
+        return data.decode(errors="surrogateescape")
+
+
+def _record(header: list[str], cells: list[str], place: Place) -> Iterator[tuple[int, Any]]:
+    """The record, unless a cell of it can't be read."""
+    if len(cells) != len(header):
+        place.problem("invalid_csv", f"{len(cells)} cells under {len(header)} columns")
+        return
+    value: dict[str, Any] = {}
+    for name, cell in zip(header, cells, strict=True):
+        if cell and name in Row.model_fields:
+            try:
+                value[name] = _value(name, cell)
+            except FaultError as error:
+                place.problem(error.kind, f"column `{name}`: {error}")
+                value = {}
+                break
+    if value and place.line is not None:
+        yield place.line, value
+
+
+def _value(name: str, cell: str) -> Any:
+    """What the cell says; text where it isn't what its column holds."""
+    word = cell.strip()
+    if name in FLAG_COLUMNS:
+        return FLAGS.get(word.lower(), cell)
+    if name in NUMBER_COLUMNS:
+        return float(word) if re.fullmatch(r"-?\d+(\.\d*)?", word) else cell
+    if name in JSON_COLUMNS or (name in LIST_COLUMNS and word.startswith("[")):
+        return parse_json(word)
+    if name in LIST_COLUMNS:
+        return [part.strip() for part in word.split(";") if part.strip()]
+    return cell
