@@ -15,6 +15,7 @@ import faiss
 import numpy as np
 import pyarrow as pa
 
+from rayeval.retrieve.dense.config import Dense, Hashed
 from rayeval.retrieve.dense.exact import ExactSearch
 from rayeval.retrieve.dense.vectors import unit, vector_column
 from rayeval.retrieve.filter import Filter
@@ -48,7 +49,9 @@ def seconds(work) -> float:
 
 
 def main(questions: int = 2_000, chunks: int = 200_000, dim: int = 384) -> None:
-    stage = ExactSearch(DEPTH, Filter()).load(Synthetic(chunks, dim))
+    stage = ExactSearch(Dense(embedder=Hashed(), depth=DEPTH), Filter()).load(
+        Synthetic(chunks, dim)
+    )
     queries = unit(np.random.default_rng(1).standard_normal((questions, dim), np.float32))
     ids = pa.array([f"q{i}" for i in range(questions)], pa.large_string())
     batch = pa.table({"question_id": ids, "vector": vector_column(queries)})

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from rayeval.columns import Floats, Ints
-from rayeval.retrieve.dense.config import Backend
+from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.dense.scan import Scanner, build_scanner
 from rayeval.retrieve.dense.store import Mask, Store
-from rayeval.retrieve.dense.vectors import Vectors, exact_scores
+from rayeval.retrieve.dense.vectors import ELEMENTS, Vectors, exact_scores
 from rayeval.retrieve.filter import Filter
 from rayeval.retrieve.merge import merge_found
 from rayeval.stage import Shard, Stage
@@ -23,9 +23,6 @@ MARGIN = 8
 CANDIDATES = 1 << 22
 """Candidates of all questions held at once while many tie."""
 
-ELEMENTS = 1 << 20
-"""Vector elements multiplied at once, per thread, when rescoring."""
-
 
 class ExactSearch:
     """The `depth` nearest chunks of every question: a scatter over vectors.
@@ -33,19 +30,18 @@ class ExactSearch:
     Batch: `question_id`, `vector`, and `principals` where the filter asks. Result: FOUND.
     """
 
-    def __init__(self, depth: int, config: Filter, *, backend: Backend = "auto") -> None:
-        self.depth = depth
-        self.filter = config
-        self.backend: Backend = backend
+    def __init__(self, config: Dense, filtering: Filter) -> None:
+        self.config = config
+        self.filtering = filtering
 
     def load(self, shard: Shard) -> Stage:
-        """What answers for `shard`: its `vectors`, and `chunks` and `catalogue` if filtered."""
-        store = Store(shard, self.filter)
-        return _Exact(store, build_scanner(self.backend, store.vectors), self.depth)
+        """Needs `vectors` and, to filter, `chunks` and `catalogue`."""
+        store = Store(shard, self.filtering)
+        return _Exact(store, build_scanner(self.config.backend, store), self.config.depth)
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The best of all shards."""
-        return merge_found(parts, self.depth)
+        return merge_found(parts, self.config.depth)
 
 
 class _Exact:

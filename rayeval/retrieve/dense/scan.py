@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from rayeval.columns import Ints
 from rayeval.errors import MissingExtraError
 from rayeval.retrieve.dense.config import Backend
-from rayeval.retrieve.dense.store import BLOCK, Mask
+from rayeval.retrieve.dense.store import BLOCK, Mask, Store
 from rayeval.retrieve.dense.vectors import Vectors
 
 SCORES = 1 << 24
@@ -28,13 +27,13 @@ class Scanner(Protocol):
         ...
 
 
-def build_scanner(backend: Backend, vectors: Vectors) -> Scanner:
-    """What scans `vectors`; `auto` takes faiss where it is installed, else numpy."""
+def build_scanner(backend: Backend, store: Store) -> Scanner:
+    """What scans `store`; `auto` takes faiss where it is installed, else numpy."""
     if backend in ("auto", "faiss"):
         try:
             import faiss
 
-            return _Faiss(faiss, vectors)
+            return _Faiss(faiss, store)
         except ImportError as error:
             if backend == "faiss":
                 raise MissingExtraError.of("faiss", "faiss", why="backend faiss") from error
@@ -43,21 +42,21 @@ def build_scanner(backend: Backend, vectors: Vectors) -> Scanner:
             import torch
         except ImportError as error:
             raise MissingExtraError.of("torch", "models", why="backend torch") from error
-        return _Torch(torch, vectors)
-    return _Numpy(vectors)
+        return _Torch(torch, store)
+    return _Numpy(store)
 
 
 class _Faiss:
-    def __init__(self, faiss: Any, vectors: Vectors) -> None:
+    def __init__(self, faiss: Any, store: Store) -> None:
         self.faiss = faiss
-        self.vectors = vectors
+        self.store = store
 
     def top(self, queries: Vectors, k: int, visible: Mask | None) -> tuple[Vectors, Ints]:
         if visible is None:
-            return self._knn(queries, self.vectors, k)
+            return self._knn(queries, self.store.vectors, k)
         best = _nothing(queries)
-        for rows in _blocks(visible):
-            scores, ids = self._knn(queries, self.vectors[rows], min(k, len(rows)))
+        for rows in self.store.blocks(visible, BLOCK):
+            scores, ids = self._knn(queries, self.store.vectors[rows], min(k, len(rows)))
             best = _better(best, (scores, rows[ids]), k)
         return best
 
@@ -67,14 +66,13 @@ class _Faiss:
 
 
 class _Numpy:
-    def __init__(self, vectors: Vectors) -> None:
-        self.vectors = vectors
+    def __init__(self, store: Store) -> None:
+        self.store = store
 
     def top(self, queries: Vectors, k: int, visible: Mask | None) -> tuple[Vectors, Ints]:
         best = _nothing(queries)
-        visible = np.ones(len(self.vectors), bool) if visible is None else visible
-        for rows in _blocks(visible, max(1, SCORES // len(queries))):
-            scores = queries @ self.vectors[rows].T
+        for rows in self.store.blocks(visible, max(1, SCORES // len(queries))):
+            scores = queries @ self.store.vectors[rows].T
             best = _better(best, (scores, np.broadcast_to(rows, scores.shape)), k)
         return best
 
@@ -82,29 +80,23 @@ class _Numpy:
 class _Torch:
     """On CUDA or MPS where there is one; the vectors lie there as long as the shard does."""
 
-    def __init__(self, torch: Any, vectors: Vectors) -> None:
+    def __init__(self, torch: Any, store: Store) -> None:
         device = "mps" if torch.backends.mps.is_available() else "cpu"
         self.device = "cuda" if torch.cuda.is_available() else device
         torch.backends.cuda.matmul.allow_tf32 = False  # candidates rest on float32's rounding
         self.torch = torch
-        self.vectors = torch.from_numpy(vectors).to(self.device)
+        self.store = store
+        self.vectors = torch.from_numpy(store.vectors).to(self.device)
 
     def top(self, queries: Vectors, k: int, visible: Mask | None) -> tuple[Vectors, Ints]:
         best = _nothing(queries)
         asked = self.torch.from_numpy(queries).to(self.device)
-        visible = np.ones(len(self.vectors), bool) if visible is None else visible
-        for rows in _blocks(visible, max(1, SCORES // len(queries))):
+        for rows in self.store.blocks(visible, max(1, SCORES // len(queries))):
             places = self.torch.from_numpy(rows).to(self.device)
             scores = asked @ self.vectors[places].T
             found, ids = self.torch.topk(scores, min(k, len(rows)), dim=1, sorted=False)
             best = _better(best, (found.cpu().numpy(), rows[ids.cpu().numpy()]), k)
         return best
-
-
-def _blocks(visible: Mask, size: int = BLOCK) -> Iterator[Ints]:
-    rows = np.flatnonzero(visible)
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def _nothing(queries: Vectors) -> tuple[Vectors, Ints]:

@@ -59,6 +59,12 @@ class Store:
         for number, mask in enumerate(masks):
             yield np.flatnonzero(group[rows] == number), mask
 
+    def blocks(self, visible: Mask | None, size: int) -> Iterator[Ints]:
+        """The visible rows, `size` at a time."""
+        rows = np.arange(len(self.vectors)) if visible is None else np.flatnonzero(visible)
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size]
+
     def places(self, chunk_ids: pa.Array) -> tuple[Ints, Ints]:
         """Which of `chunk_ids` lie here, and in which rows."""
         found = pc.index_in(chunk_ids, value_set=self.chunk_ids)
@@ -71,14 +77,14 @@ class Store:
         Questions without a vector are null: not run.
         """
         order = np.argsort(rows, kind="stable")
-        items = hits(self.chunk_ids.take(pa.array(places[order])), scores[order])
+        items = hit_array(self.chunk_ids.take(pa.array(places[order])), scores[order])
         absent = batch["vector"].is_null().to_numpy()
         column = lists(rows[order], items, batch.num_rows, null=absent)
         nothing = pa.nulls(batch.num_rows, TEXT)
         return pa.table([batch["question_id"], column.cast(HITS), nothing], schema=FOUND)
 
 
-def hits(chunk_ids: pa.Array, scores: Floats) -> pa.Array:
+def hit_array(chunk_ids: pa.Array, scores: Floats) -> pa.Array:
     """An array of HIT."""
     return pa.StructArray.from_arrays([chunk_ids, pa.array(scores)], fields=list(HIT))
 

@@ -6,9 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rayeval.columns import Floats, combined
+from rayeval.columns import Floats, Ints, combined
 
 Vectors = npt.NDArray[np.float32]
+
+ELEMENTS = 1 << 20
+"""Vector elements multiplied at once: bounds memory, and stays near the processor."""
 
 
 def vector_column(vectors: Vectors) -> pa.Array:
@@ -46,3 +49,13 @@ def exact_scores(queries: Vectors, vectors: Vectors) -> Floats:
     products *= queries.astype(np.float64)
     scores: Floats = products.sum(axis=-1)
     return scores + 0.0  # -0.0 becomes 0.0
+
+
+def pair_scores(queries: Vectors, owners: Ints, vectors: Vectors, places: Ints) -> Floats:
+    """Exact scores (n,) of vector `places[i]` for query `owners[i]`, in bounded memory."""
+    scores = np.empty(len(owners))
+    step = max(1, ELEMENTS // max(1, queries.shape[1]))
+    for start in range(0, len(owners), step):
+        part = slice(start, start + step)
+        scores[part] = exact_scores(queries[owners[part]], vectors[places[part]])
+    return scores
