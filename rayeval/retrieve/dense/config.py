@@ -38,7 +38,7 @@ class SentenceTransformers(_Embedder):
     normalize: bool = Field(True, description="scale vectors to length 1 (cosine similarity)")
     device: str = Field("cpu", description="as torch names it: cpu, cuda, cuda:1, mps")
     threads: PositiveInt = Field(2, description="CPU threads; they can change a vector's last bits")
-    rows: PositiveInt = Field(8, description="texts computed at once; as `threads`")
+    batch: PositiveInt = Field(8, description="texts computed at once; as `threads`")
 
 
 class OpenAI(_Embedder):

@@ -86,7 +86,7 @@ def _local(config: SentenceTransformers, prefix: str) -> SentenceEmbedder:
         normalize=config.normalize,
         device=config.device,
         threads=config.threads,
-        rows=config.rows,
+        rows=config.batch,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -48,6 +49,7 @@ class Endpoint:
         self.key = _key(api_key_env)
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         self.client = httpx.Client(timeout=timeout_s, headers=headers)
+        weakref.finalize(self, self.client.close)
         self.retrying = Retrying(
             stop=stop_after_attempt(retries + 1),
             wait=_pause,

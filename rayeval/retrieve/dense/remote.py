@@ -77,6 +77,9 @@ class RemoteEmbedder:
             found = len(wrong[0]) if isinstance(wrong[0], list) else "no list"
             raise RowError(f"the embedder gave a vector of length {found}, expected {self.dim}")
         try:
-            return np.array(embeddings, dtype=np.float64)
+            wide = np.array(embeddings, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise RowError(f"the embedder gave a vector that isn't all numbers: {error}") from error
+        if not (np.abs(wide) <= np.finfo(np.float32).max).all():
+            raise RowError("the embedder gave a vector with NaN, or with numbers beyond float32")
+        return wide
