@@ -1,0 +1,1 @@
+"""Reranking: candidates scored together with their question."""

@@ -1,0 +1,1 @@
+"""Search by meaning: embeddings, exact search over them, approximate indexes."""

@@ -1,0 +1,130 @@
+"""One HTTP endpoint that takes and gives JSON: what its failures mean, and when to try again."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+import httpx
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential,
+)
+
+from rayeval.errors import ConfigError, InfrastructureError, RowError
+
+T = TypeVar("T")
+
+LONGEST_WAIT_S = 600.0
+"""A server that asks for a longer pause counts as unavailable."""
+
+
+class UnavailableError(InfrastructureError):
+    """A failure that another try may not meet again."""
+
+    def __init__(self, message: str, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Endpoint:
+    """Posts JSON to one address.
+
+    api_key_env: the environment variable with the key, sent as a bearer token, never shown.
+    timeout_s: for connecting and for every wait for bytes. retries: tries after the first.
+    """
+
+    def __init__(
+        self, url: str, *, api_key_env: str | None, timeout_s: float, retries: int
+    ) -> None:
+        self.url = url
+        self.api_key_env = api_key_env
+        self.key = _key(api_key_env)
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        self.client = httpx.Client(timeout=timeout_s, headers=headers)
+        weakref.finalize(self, self.client.close)
+        self.retrying = Retrying(
+            stop=stop_after_attempt(retries + 1),
+            wait=_pause,
+            retry=retry_if_exception(_may_pass),
+            reraise=True,
+        )
+
+    def post(self, body: Mapping[str, Any], parse: Callable[[Any], T]) -> T:
+        """What `parse` makes of the answer; it raises UnavailableError where the answer is no good.
+
+        Raises ConfigError for 401, 403, 404 and redirects, RowError for other 4xx, and
+        InfrastructureError when 408, 429, 5xx, lost connections or bad answers don't end.
+        """
+        return self.retrying(lambda: parse(self._answer(body)))
+
+    def _answer(self, body: Mapping[str, Any]) -> Any:
+        try:
+            response = self.client.post(self.url, json=body)
+        except httpx.RequestError as error:
+            reason = str(error) or type(error).__name__
+            raise UnavailableError(f"no answer from {self.url}: {reason}") from error
+        if not response.is_success:
+            raise self._failure(response)
+        try:
+            return response.json()
+        except ValueError as error:
+            raise UnavailableError(f"{self.url} answered with something that isn't JSON") from error
+
+    def _failure(self, response: httpx.Response) -> Exception:
+        status = response.status_code
+        said = response.text[:200]
+        said = said.replace(self.key, "[key]") if self.key else said
+        if status in (401, 403):
+            remedy = f"check {self.api_key_env}" if self.api_key_env else "set `api_key_env`"
+            return ConfigError(f"{self.url} refused access (HTTP {status}): {remedy}")
+        if status == 404 or status < 400:
+            return ConfigError(
+                f"{self.url} has no such endpoint or model (HTTP {status}): check `base_url` and "
+                f"`model`. It said: {said}"
+            )
+        if status in (408, 425, 429) or status >= 500:
+            return UnavailableError(
+                f"{self.url} failed with HTTP {status}: {said}", _asked(response)
+            )
+        return RowError(f"{self.url} refused the text (HTTP {status}): {said}")
+
+
+def _key(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    value = os.environ.get(variable)
+    if not value:
+        raise ConfigError(f"the environment variable {variable} (`api_key_env`) isn't set")
+    return value
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, UnavailableError) and error.retry_after_s <= LONGEST_WAIT_S
+
+
+def _pause(state: RetryCallState) -> float:
+    """As long as the server asked, at least 0.5, 1, 2, … seconds."""
+    backoff = wait_exponential(multiplier=0.5, max=30)(state)
+    error = state.outcome.exception() if state.outcome else None
+    return max(backoff, error.retry_after_s if isinstance(error, UnavailableError) else 0.0)
+
+
+def _asked(response: httpx.Response) -> float:
+    """The Retry-After header in seconds: it holds a number or a date; 0 without one."""
+    text = response.headers.get("Retry-After", "").strip()
+    if text.isdecimal():
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return 0.0
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
