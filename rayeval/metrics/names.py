@@ -23,8 +23,18 @@ class Metric:
     """What a missing row scores; None: nothing, it is only counted."""
     cut: bool = True
     """Taken at a cutoff."""
+    needs_gold: bool = True
+    """Undefined where the question has no gold."""
     stage: Literal["context", "ann"] | None = None
     """The one kind of stage that has it; None: every stage."""
+
+
+def _context(name: str, high: float | None, *, needs_gold: bool) -> Metric:
+    return Metric(name, high, "lower", None, cut=False, needs_gold=needs_gold, stage="context")
+
+
+def _counted(name: str, high: float | None, better: Literal["higher", "lower"]) -> Metric:
+    return Metric(name, high, better, None, cut=False, needs_gold=False, stage="ann")
 
 
 METRICS: dict[str, Metric] = {
@@ -44,14 +54,14 @@ METRICS: dict[str, Metric] = {
         Metric("char_recall"),
         Metric("char_precision"),
         Metric("char_iou"),
-        Metric("judged", worst=None),
-        Metric("duplicate_ratio", better="lower", worst=None, cut=False, stage="context"),
-        Metric("context_tokens", None, "lower", worst=None, cut=False, stage="context"),
-        Metric("tokens_per_gold_char", None, "lower", worst=None, cut=False, stage="context"),
+        Metric("judged", worst=None, needs_gold=False),
+        _context("duplicate_ratio", 1.0, needs_gold=False),
+        _context("context_tokens", None, needs_gold=False),
+        _context("tokens_per_gold_char", None, needs_gold=True),
         # Counted by the search itself, and merged in from its columns:
-        Metric("index_recall", worst=None, cut=False, stage="ann"),
-        Metric("lost_gold", None, "lower", worst=None, cut=False, stage="ann"),
-        Metric("lost_harmless", None, "lower", worst=None, cut=False, stage="ann"),
+        _counted("index_recall", 1.0, "higher"),
+        _counted("lost_gold", None, "lower"),
+        _counted("lost_harmless", None, "lower"),
     )
 }
 """Every metric, in the order of its columns."""

@@ -14,9 +14,9 @@ from rayeval.metrics.block import Block
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.names import Metric, measures
-from rayeval.metrics.numbers import Numbers
 from rayeval.metrics.pipeline import MISSING, OK, STATUSES, Codes, Pipeline, outcomes
 from rayeval.metrics.ranking import ranking
+from rayeval.metrics.values import Values
 from rayeval.tables import TEXT
 
 Extras = Mapping[str, Mapping[str, str]]
@@ -84,7 +84,7 @@ class PerQuery:
         column = {name: number for number, name in enumerate(self.names)}
         for number, stage in enumerate(stages):
             hits = ranking(batch, stage, block.relevance.passages)
-            numbers = Numbers(block, hits, gain=self.config.gain)
+            numbers = Values(block, hits, gain=self.config.gain)
             scored = answerable & (outcome[stage] == OK)
             empty = answerable & (outcome[stage] == MISSING)
             for measure in self._measures[stage]:

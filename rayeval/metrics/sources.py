@@ -34,13 +34,8 @@ def source_sets(evidence: Evidence, source: Ints) -> SourceSets:
     frame = pl.DataFrame(
         {"row": evidence.row[named], "group": evidence.group[named], "source": source[named]}
     )
-    sets = (
-        frame.group_by("row", "group")
-        .agg(pl.col("source").unique().sort())
-        .select("row", "source", key=pl.col("source").cast(pl.List(pl.String)).list.join(","))
-        .unique(["row", "key"])
-        .sort("row", "key")
-    )
+    sets = frame.group_by("row", "group").agg(pl.col("source").unique().sort())
+    sets = sets.select("row", "source").unique().sort("row", "source")
     members = sets.with_row_index("set").explode("source")
     return SourceSets(
         sets["row"].to_numpy(),

@@ -15,7 +15,7 @@ from rayeval.metrics.ranking import Ranking, cut, first_ranks, share, tally
 from rayeval.metrics.spans import Bools, Union
 
 
-class Numbers:
+class Values:
     """What one stage's hits are worth, metric by metric."""
 
     def __init__(self, block: Block, hits: Ranking, *, gain: graded.Gain) -> None:
@@ -49,78 +49,78 @@ class Numbers:
 class Within:
     """What of one stage's hits a cutoff takes."""
 
-    def __init__(self, numbers: Numbers, cutoff: Cutoff) -> None:
-        self.numbers = numbers
-        self.cut = cut(numbers.hits, numbers.relevance.passages, cutoff)
+    def __init__(self, values: Values, cutoff: Cutoff) -> None:
+        self.values = values
+        self.cut = cut(values.hits, values.relevance.passages, cutoff)
         self.limit = self.cut.limit
 
     @cached_property
     def union(self) -> Union:
         """What they cover together."""
-        return chars.retrieved(self.numbers.relevance, self.numbers.hits.rank, self.limit)
+        return chars.retrieved(self.values.relevance, self.values.hits.rank, self.limit)
 
     @cached_property
     def characters(self) -> chars.Characters:
         """Their characters against those of gold."""
-        n = self.numbers
-        return chars.characters(n.relevance, n.block.gold, self.union, n.hits.rank, self.limit)
+        v = self.values
+        return chars.characters(v.relevance, v.block.gold, self.union, v.hits.rank, self.limit)
 
     def count(self, flags: Bools) -> Ints:
         """(n_questions,): how many of them are flagged; flags: (n_passages,)."""
-        row = self.numbers.relevance.passages.row
-        inside = self.numbers.hits.rank <= self.limit[row]
+        row = self.values.relevance.passages.row
+        inside = self.values.hits.rank <= self.limit[row]
         return tally(row, flags & inside, len(self.limit))
 
 
-def _joint_recall(n: Numbers, at: Within) -> Floats:
-    held = n.relevance.groups_covered(at.union)[n.every.gold]
-    return share(tally(n.row, held, len(at.limit)), n.n_groups)
+def _joint_recall(v: Values, at: Within) -> Floats:
+    held = v.relevance.groups_covered(at.union)[v.every.gold]
+    return share(tally(v.row, held, len(at.limit)), v.n_groups)
 
 
-def _source_recall(n: Numbers, at: Within) -> Floats:
-    passages = n.relevance.passages
-    return sources.source_recall(n.hits.rank, passages.row, passages.source, n.block.sets, at.limit)
+def _source_recall(v: Values, at: Within) -> Floats:
+    passages = v.relevance.passages
+    return sources.source_recall(v.hits.rank, passages.row, passages.source, v.block.sets, at.limit)
 
 
-def _judged(n: Numbers, at: Within) -> Floats:
-    labelled = at.count(n.block.labelled)
-    return share(np.where(n.block.complete, at.cut.taken, labelled), at.cut.taken)
+def _judged(v: Values, at: Within) -> Floats:
+    labelled = at.count(v.block.labelled)
+    return share(np.where(v.block.complete, at.cut.taken, labelled), at.cut.taken)
 
 
-def _ndcg(n: Numbers, at: Within) -> Floats:
-    every = n.every_first, n.every.row, n.every.grade
-    return graded.ndcg(*every, at.limit, k=at.cut.positions, gain=n.gain)
+def _ndcg(v: Values, at: Within) -> Floats:
+    every = v.every_first, v.every.row, v.every.grade
+    return graded.ndcg(*every, at.limit, k=at.cut.positions, gain=v.gain)
 
 
-def _map(n: Numbers, at: Within) -> Floats:
-    return graded.average_precision(n.first, n.row, n.grade, at.limit, k=at.cut.positions)
+def _map(v: Values, at: Within) -> Floats:
+    return graded.average_precision(v.first, v.row, v.grade, at.limit, k=at.cut.positions)
 
 
-AT_CUTOFF: dict[str, Callable[[Numbers, Within], Floats]] = {
-    "hit": lambda n, at: found.hit(n.first, n.row, at.limit),
-    "recall": lambda n, at: found.recall(n.first, n.row, at.limit),
-    "all_groups": lambda n, at: found.all_groups(n.first, n.row, at.limit),
+AT_CUTOFF: dict[str, Callable[[Values, Within], Floats]] = {
+    "hit": lambda v, at: found.hit(v.first, v.row, at.limit),
+    "recall": lambda v, at: found.recall(v.first, v.row, at.limit),
+    "all_groups": lambda v, at: found.all_groups(v.first, v.row, at.limit),
     "joint_recall": _joint_recall,
-    "partial": lambda n, at: found.partial(n.first, n.part, n.row, at.limit),
+    "partial": lambda v, at: found.partial(v.first, v.part, v.row, at.limit),
     "source_recall": _source_recall,
-    "precision": lambda n, at: found.precision(at.count(n.block.finding), at.cut.size, n.n_groups),
-    "precision_returned": lambda n, at: found.precision(
-        at.count(n.block.finding), at.cut.taken, n.n_groups
+    "precision": lambda v, at: found.precision(at.count(v.block.finding), at.cut.size, v.n_groups),
+    "precision_returned": lambda v, at: found.precision(
+        at.count(v.block.finding), at.cut.taken, v.n_groups
     ),
-    "mrr": lambda n, at: found.mrr(n.first, n.row, at.limit),
+    "mrr": lambda v, at: found.mrr(v.first, v.row, at.limit),
     "map": _map,
     "ndcg": _ndcg,
-    "char_recall": lambda n, at: chars.char_recall(at.characters),
-    "char_precision": lambda n, at: chars.char_precision(at.characters),
-    "char_iou": lambda n, at: chars.char_iou(at.characters),
+    "char_recall": lambda v, at: chars.char_recall(at.characters),
+    "char_precision": lambda v, at: chars.char_precision(at.characters),
+    "char_iou": lambda v, at: chars.char_iou(at.characters),
     "judged": _judged,
 }
 
-OF_CONTEXT: dict[str, Callable[[Numbers], Floats]] = {
-    "duplicate_ratio": lambda n: context.duplicate_ratio(n.relevance, n.hits),
-    "context_tokens": lambda n: context.context_tokens(n.relevance.passages, n.hits),
-    "tokens_per_gold_char": lambda n: share(
-        context.context_tokens(n.relevance.passages, n.hits),
-        context.gold_chars(n.relevance, n.block.gold, n.hits),
+OF_CONTEXT: dict[str, Callable[[Values], Floats]] = {
+    "duplicate_ratio": lambda v: context.duplicate_ratio(v.relevance, v.hits),
+    "context_tokens": lambda v: context.context_tokens(v.relevance.passages, v.hits),
+    "tokens_per_gold_char": lambda v: share(
+        context.context_tokens(v.relevance.passages, v.hits),
+        context.gold_chars(v.relevance, v.block.gold, v.hits),
     ),
 }
