@@ -34,7 +34,7 @@ class Block:
     @cached_property
     def sets(self) -> SourceSets:
         """The sets of sources that every question needs."""
-        return source_sets(self.relevance.evidence, self.relevance.evidence_source)
+        return source_sets(self.relevance)
 
     @cached_property
     def parts(self) -> tuple[Ints, Ints]:

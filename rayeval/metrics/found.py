@@ -21,7 +21,7 @@ def hit(first: Ints, row: Ints, limit: Ints) -> Floats:
 
 
 def recall(first: Ints, row: Ints, limit: Ints) -> Floats:
-    """Groups found / groups."""
+    """Groups found / groups; with sets of sources for groups, source recall."""
     groups, found = _counts(first, row, limit)
     return share(found, groups)
 

@@ -58,7 +58,7 @@ class PerQuery:
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question and stage."""
-        batch = batch.take(pc.sort_indices(batch["question_id"]))
+        batch = by_question(batch)
         stages = self.pipeline.stages
         outcome = outcomes(batch, self.pipeline)
         values = self._values(batch, outcome)
@@ -98,6 +98,13 @@ class PerQuery:
         if metric.stage == "ann":
             return metric.name in self.extras.get(stage, {})
         return metric.stage in (None, self.pipeline.kind(stage))
+
+
+def by_question(batch: pa.Table) -> pa.Table:
+    """The rows in order of question ids."""
+    order = pc.sort_indices(batch["question_id"]).to_numpy()
+    sorted_already = (order == np.arange(len(order))).all()
+    return batch if sorted_already else batch.take(pa.array(order))
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rayeval.columns import Floats, Ints
-from rayeval.metrics import chars, context, found, graded, sources
+from rayeval.metrics import chars, context, found, graded
 from rayeval.metrics.block import Block
 from rayeval.metrics.names import Cutoff, Measure
 from rayeval.metrics.ranking import Ranking, cut, first_ranks, share, tally
@@ -34,6 +34,12 @@ class Values:
         """(n_groups with gold,): rank of the first hit that covers part of the group's gold."""
         part = first_ranks(self.hits.rank, *self.block.parts, len(self.every.row))
         return part[self.every.gold]
+
+    @cached_property
+    def source_first(self) -> Ints:
+        """(n_sets,): rank of the first hit in each set of sources."""
+        sets = self.block.sets
+        return first_ranks(self.hits.rank, sets.passage, sets.member_of, len(sets.row))
 
     def value(self, measure: Measure) -> Floats:
         """(n_questions,); NaN where it is undefined."""
@@ -77,11 +83,6 @@ def _joint_recall(v: Values, at: Within) -> Floats:
     return share(tally(v.row, held, len(at.limit)), v.n_groups)
 
 
-def _source_recall(v: Values, at: Within) -> Floats:
-    passages = v.relevance.passages
-    return sources.source_recall(v.hits.rank, passages.row, passages.source, v.block.sets, at.limit)
-
-
 def _judged(v: Values, at: Within) -> Floats:
     labelled = at.count(v.block.labelled)
     return share(np.where(v.block.complete, at.cut.taken, labelled), at.cut.taken)
@@ -102,7 +103,7 @@ AT_CUTOFF: dict[str, Callable[[Values, Within], Floats]] = {
     "all_groups": lambda v, at: found.all_groups(v.first, v.row, at.limit),
     "joint_recall": _joint_recall,
     "partial": lambda v, at: found.partial(v.first, v.part, v.row, at.limit),
-    "source_recall": _source_recall,
+    "source_recall": lambda v, at: found.recall(v.source_first, v.block.sets.row, at.limit),
     "precision": lambda v, at: found.precision(at.count(v.block.finding), at.cut.size, v.n_groups),
     "precision_returned": lambda v, at: found.precision(
         at.count(v.block.finding), at.cut.taken, v.n_groups
