@@ -1,0 +1,1 @@
+"""Spans → relevance → per-question numbers; first failure (DESIGN §§5, 6)."""

@@ -1,0 +1,128 @@
+"""The metrics of DESIGN §5 by name: what each one is, and how people write it with a cutoff."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rayeval.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is known of a metric before anything is measured."""
+
+    name: str
+    high: float | None = 1.0
+    """The most it can be; None: unbounded. The least is always 0."""
+    better: Literal["higher", "lower"] = "higher"
+    worst: float | None = 0.0
+    """What a missing row scores; None: nothing, it is only counted."""
+    cut: bool = True
+    """Taken at a cutoff."""
+    needs_gold: bool = True
+    """Undefined where the question has no gold."""
+    stage: Literal["context", "ann"] | None = None
+    """The one kind of stage that has it; None: every stage."""
+
+
+def _context(name: str, high: float | None, *, needs_gold: bool) -> Metric:
+    return Metric(name, high, "lower", None, cut=False, needs_gold=needs_gold, stage="context")
+
+
+def _counted(name: str, high: float | None, better: Literal["higher", "lower"]) -> Metric:
+    return Metric(name, high, better, None, cut=False, needs_gold=False, stage="ann")
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("hit"),
+        Metric("recall"),
+        Metric("all_groups"),
+        Metric("joint_recall"),
+        Metric("partial", worst=None),
+        Metric("source_recall"),
+        Metric("precision"),
+        Metric("precision_returned"),
+        Metric("mrr"),
+        Metric("map"),
+        Metric("ndcg"),
+        Metric("char_recall"),
+        Metric("char_precision"),
+        Metric("char_iou"),
+        Metric("judged", worst=None, needs_gold=False),
+        _context("duplicate_ratio", 1.0, needs_gold=False),
+        _context("context_tokens", None, needs_gold=False),
+        _context("tokens_per_gold_char", None, needs_gold=True),
+        # Counted by the search itself, and merged in from its columns:
+        _counted("index_recall", 1.0, "higher"),
+        _counted("lost_gold", None, "lower"),
+        _counted("lost_harmless", None, "lower"),
+    )
+}
+"""Every metric, in the order of its columns."""
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """How much of a ranking counts: the first `size` hits, or hits of `size` tokens together."""
+
+    size: int
+    tokens: bool = False
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric at a cutoff, under the name that was typed."""
+
+    name: str
+    metric: Metric
+    cutoff: Cutoff | None = None
+
+
+def parse(name: str) -> Measure:
+    """`recall@5`, `ndcg@1200tok`, `context_tokens` as a value.
+
+    Raises ConfigError for a metric that is not known, or a cutoff that is absent or too many.
+    """
+    base, at, size = name.partition("@")
+    metric = METRICS.get(base)
+    if metric is None:
+        near = difflib.get_close_matches(base.lower(), METRICS, n=1, cutoff=0.0)[0]
+        suggestion = f"{near}{at}{size}" if METRICS[near].cut else near
+        raise ConfigError(f"unknown metric {name!r}; the nearest is {suggestion!r}")
+    if not metric.cut and at:
+        raise ConfigError(f"metric {name!r} takes no cutoff: write {base!r}")
+    if metric.cut and not at:
+        raise ConfigError(f"metric {name!r} needs a cutoff: write e.g. '{base}@5'")
+    return Measure(name, metric, cutoff(size) if at else None)
+
+
+def cutoff(value: int | str) -> Cutoff:
+    """5 or "5" (hits), "1200tok" (a token budget). Raises ConfigError for anything else."""
+    match = re.fullmatch(r"([0-9]+)(tok)?", str(value))
+    if match is None or int(match[1]) < 1:
+        raise ConfigError(
+            f"{value!r} is no cutoff; expected a number of hits (5) or of tokens ('1200tok'), "
+            "at least 1"
+        )
+    return Cutoff(int(match[1]), tokens=match[2] is not None)
+
+
+def measures(names: Sequence[str] | None, cutoffs: Sequence[int | str]) -> tuple[Measure, ...]:
+    """`names` as values, each once; without names every metric of DESIGN §5 at every cutoff."""
+    if names is None:
+        names = [
+            name
+            for metric in METRICS.values()
+            for name in (_at(metric, cutoffs) if metric.cut else [metric.name])
+        ]
+    return tuple(parse(name) for name in dict.fromkeys(names))
+
+
+def _at(metric: Metric, cutoffs: Sequence[int | str]) -> list[str]:
+    return [f"{metric.name}@{size}" for size in cutoffs]
