@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validat
 
 from rayeval.chunk.config import Chunk
 from rayeval.chunk.tokens import Tokenizer, Words
-from rayeval.context.config import Context
+from rayeval.context.selection import Context
 from rayeval.corpus.config import Corpus, Parse
 from rayeval.execution.placement import Placement
-from rayeval.fuse.config import Fuse
+from rayeval.fuse.fusion import Fuse
 from rayeval.golden.config import Golden
 from rayeval.metrics.config import Metrics
 from rayeval.rerank.config import CrossEncoder

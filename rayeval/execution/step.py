@@ -48,7 +48,9 @@ class Step:
     batch: tuple[Column, ...] = ()
     """map, scatter: the batch, column by column; their partitions are aligned."""
     sharded: Mapping[str, str] = field(default_factory=dict)
-    """What `shard.tables` offers: name → key."""
+    """What `shard.tables` offers, shared out over the shards: name → key."""
+    own: Mapping[str, str] = field(default_factory=dict)
+    """What `shard.tables` offers of the shard's own number alone: name → key."""
     whole: Mapping[str, str] = field(default_factory=dict)
     """What `shard.table` offers: name → key."""
     parts: int | None = None
@@ -72,6 +74,7 @@ class Step:
             "kind": self.kind,
             "batch": [[c.key, c.column, c.name] for c in self.batch],
             "sharded": dict(self.sharded),
+            "own": dict(self.own),
             "whole": dict(self.whole),
             "parts": self.parts,
             "versions": [CODE_VERSION, tables.VERSION],

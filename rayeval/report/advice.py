@@ -15,8 +15,8 @@ ADVICE = {
     "SPARSE_VOCAB_MISMATCH": "questions and documents share no word: try another analyzer or a "
     "dense arm",
     "SPARSE_OUTRANKED": "other chunks share more words: try a larger depth or a dense arm",
-    "DENSE_SEMANTIC_MISS": "the embedder puts other chunks nearer: try another model, its prefixes, "
-    "or a larger depth",
+    "DENSE_SEMANTIC_MISS": "the embedder puts other chunks nearer: try another model, its "
+    "prefixes, or a larger depth",
     "ANN_NEIGHBOR_MISS": "the ANN index loses what exact search finds: raise ef_search or probes",
     "FUSION_DEMOTED_GOLD": "fusion ranks gold below its depth: raise fuse.depth or weigh the arms",
     "RERANK_DEMOTED_GOLD": "the reranker puts gold below its depth: try another model, or none",

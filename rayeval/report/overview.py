@@ -74,7 +74,7 @@ def overview(run: Tables) -> Overview:
         shown=shown,
         means=_means(run.aggregate),
         slices=_slices(run.slices, stages[-1], shown),
-        bounds=_bounds(run.per_query, stages),
+        bounds=_bounds(run.failures),
         answerable=run.failures.height,
         status=status,
         lost=lost,
@@ -123,8 +123,10 @@ def _slices(
     return tuple(found)
 
 
-def _bounds(per_query: pl.DataFrame, stages: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    reached = per_query.filter(pl.col("reached")).group_by("stage").len()
+def _bounds(failures: pl.DataFrame) -> tuple[tuple[str, int], ...]:
+    """Every observed stage, in order, and the questions that reached it whole."""
+    stages = failures["observed_stages"].explode().drop_nulls().unique(maintain_order=True)
+    reached = failures["reached_stages"].explode().drop_nulls().value_counts()
     counts = dict(reached.iter_rows())
     return tuple((stage, counts.get(stage, 0)) for stage in stages)
 

@@ -58,11 +58,11 @@ def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def rendered(parts: Iterable[RenderableType]) -> str:
     """Plain text of rich renderables."""
-    console = Console(file=io.StringIO(), width=WIDTH, highlight=False, no_color=True)
+    text = io.StringIO()
+    console = Console(file=text, width=WIDTH, highlight=False, no_color=True)
     for part in parts:
         console.print(part)
-    assert isinstance(console.file, io.StringIO)
-    lines = [line.rstrip() for line in console.file.getvalue().rstrip().splitlines()]
+    lines = [line.rstrip() for line in text.getvalue().rstrip().splitlines()]
     return "\n".join(lines)
 
 
@@ -139,16 +139,13 @@ def _lines(title: str, lines: Sequence[str]) -> Text:
 
 def _matrix(run: Tables, facts: Overview, most: int = 15) -> Table:
     """The failed questions × stages: where gold was still there."""
-    failed = run.failures.filter(run.failures["status"] == "failed")["question_id"][:most]
-    title = f"\nFailed questions by stage (● all gold there, · lost), {len(failed)} shown"
-    table = _table(title, "question", *facts.stages)
-    reached = {
-        (row[0], row[1]): row[2]
-        for row in run.per_query.filter(run.per_query["question_id"].is_in(failed.implode()))
-        .select("question_id", "stage", "reached")
-        .iter_rows()
-    }
-    marks = {True: "●", False: "·", None: "?"}
-    for name in failed:
-        table.add_row(name, *(marks[reached.get((name, stage))] for stage in facts.stages))
+    failed = run.failures.filter(run.failures["status"] == "failed").head(most)
+    stages = [stage for stage, _ in facts.bounds]
+    title = f"\nFailed questions by stage (● all gold there, · lost), {failed.height} shown"
+    table = _table(title, "question", *stages)
+    for row in failed.iter_rows(named=True):
+        seen = dict.fromkeys(row["observed_stages"], "·") | dict.fromkeys(
+            row["reached_stages"], "●"
+        )
+        table.add_row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
     return table

@@ -45,3 +45,8 @@ def found(steps: Mapping[str, Step], *, column: str = "hits") -> tuple[Column, .
         for label, step in steps.items()
         for source, name in ((column, label), ("error", f"{label}.error"))
     )
+
+
+def per_question(**fields: pa.DataType) -> pa.Schema:
+    """A schema of question_id, `fields`, error."""
+    return pa.schema([("question_id", TEXT), *fields.items(), ("error", TEXT)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from rayeval import registry
-from rayeval.corpus.read import Unit
+from rayeval.corpus.units import Unit
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.step import Step
 from rayeval.tables import CATALOGUE, CHUNKS, DOCUMENTS, PARSED
@@ -32,7 +32,7 @@ def corpus_steps(
         Step(
             name="documents",
             kind="produce",
-            identity={"units": list(fingerprints), **registry.version("documents")},
+            identity={"units": list(fingerprints)},
             make=partial(registry.documents, tuple(units)),
             schema=DOCUMENTS,
             parts=len(units),
@@ -44,7 +44,7 @@ def corpus_steps(
             name="catalogue",
             kind="produce",
             identity={"as_of": as_of},
-            make=partial(registry.catalogue, config.corpus.as_of),
+            make=partial(registry.catalogue, config.corpus.as_of, config.corpus.path),
             schema=CATALOGUE,
             sharded={"documents": documents.key},
         )
@@ -65,7 +65,7 @@ def corpus_steps(
             kind="map",
             identity={
                 **config.chunk.identity(),
-                "tokenizer": registry.tokenizer_identity(config.tokenizer),
+                "tokenizer": config.tokenizer.identity(),
             },
             make=partial(registry.chunker, config.chunk, config.tokenizer),
             schema=CHUNKS,

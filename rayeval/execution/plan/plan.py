@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rayeval.corpus.read import Unit
+from rayeval.corpus.units import Unit
 from rayeval.execution.artifacts import Sources
 from rayeval.execution.config import RunConfig
 from rayeval.execution.plan.builder import Builder
 from rayeval.execution.plan.corpus import corpus_steps
-from rayeval.execution.plan.diagnosis import gold_steps, judge_steps, missed_steps
+from rayeval.execution.plan.gold import gold_steps
+from rayeval.execution.plan.judged import described, judge_steps, walked
+from rayeval.execution.plan.missed import missed_steps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.plan.search import Arm, arm_steps
 from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
@@ -104,8 +106,10 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))
     later = {t.stage: t.steps[-1] for t in timed if t.stage not in hits}
-    missed = missed_steps(builder, arms, gold, passages, corpus, resolved)
-    tables = judge_steps(builder, arms, later, gold, missed, passages, resolved)
+    pipeline = described(arms, list(later))
+    batch = walked({**hits, **later}, gold, passages, resolved)
+    missed = missed_steps(builder, pipeline, arms, batch, corpus, resolved)
+    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold)
     return Plan(
         steps=tuple(builder.steps.values()),
         resolved=resolved,

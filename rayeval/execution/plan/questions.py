@@ -8,13 +8,13 @@ from functools import partial
 import pyarrow as pa
 
 from rayeval import registry
-from rayeval.execution.plan.builder import Builder, columns, with_error
+from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.step import Step
 from rayeval.golden.config import Golden
-from rayeval.tables import QUESTIONS, RESOLVED, TEXT
-
-PROBLEMS = pa.list_(pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())]))
+from rayeval.golden.evaluate import EVALUATED
+from rayeval.golden.locate import SPOT, Locate
+from rayeval.tables import QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def question_steps(
     limit: int | None = None,
     suffix: str = "",
 ) -> Step:
-    """Golden set → blocks of questions as evaluated (RESOLVED and `problems`)."""
+    """Golden set → blocks of questions as evaluated (EVALUATED)."""
     metrics = builder.config.metrics
     splits = golden.config.splits
     questions = builder.add(
@@ -56,30 +56,26 @@ def question_steps(
         Step(
             name=f"located{suffix}",
             kind="scatter",
-            identity={"full": metrics.full, **registry.version("located")},
-            make=partial(registry.locator, metrics),
-            schema=with_error(RESOLVED.append(pa.field("problems", PROBLEMS))),
+            identity={"step": "located"},
+            make=Locate,
+            schema=per_question(spots=pa.list_(SPOT)),
             batch=columns(questions, *QUESTIONS.names),
             sharded={"documents": corpus.documents.key, "elements": corpus.elements.key},
             whole={"catalogue": corpus.catalogue.key},
         )
     )
+    wanted = metrics.model_dump(mode="json", include={"relevant", "full", "short_gold"})
     return builder.add(
         Step(
             name=f"resolved{suffix}",
             kind="map",
-            identity={
-                "relevant": metrics.relevant,
-                "short_gold": _dump(metrics.short_gold),
-                **registry.version("resolved"),
-            },
+            identity={"step": "resolved", **wanted},
             make=partial(registry.evaluator, metrics),
-            schema=located.schema,
-            batch=columns(located, *located.schema.names[:-1], error="located.error"),
+            schema=with_error(EVALUATED),
+            batch=(
+                *columns(questions, *QUESTIONS.names),
+                *columns(located, "spots", error="located.error"),
+            ),
             whole={"catalogue": corpus.catalogue.key},
         )
     )
-
-
-def _dump(model: object) -> object:
-    return model.model_dump(mode="json") if hasattr(model, "model_dump") else model

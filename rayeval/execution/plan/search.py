@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 from rayeval import registry
+from rayeval.execution.manifest import libraries
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.step import Column, Step, digest
-from rayeval.retrieve.dense.config import Dense, Embedder
+from rayeval.retrieve.dense.ann import INDEX, AnnSearch
+from rayeval.retrieve.dense.config import Ann, Dense, Embedder, Side
+from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.lexical import analyzers, terms
 from rayeval.retrieve.lexical.bm25 import Bm25
 from rayeval.tables import FOUND, TEXT
 
@@ -39,9 +44,24 @@ class Arm:
     sharded: dict[str, str] = field(default_factory=dict)
     whole: dict[str, str] = field(default_factory=dict)
     query: tuple[Column, ...] = ()
-    """What a question's batch needs besides, e.g. its vector."""
+    """A question's batch where it is more than the question."""
     queries: Step | None = None
     """The step that embeds questions, where there is one."""
+
+    @property
+    def name_exact(self) -> str:
+        """The trace stage of its exact (or only) search."""
+        return next(iter(self.stages))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Its settings; whatever else decides its scores is in the keys of its inputs."""
+        return {**self.config.identity(), "arm": self.name}
+
+    def asked(self, resolved: Step) -> tuple[Column, ...]:
+        """What a question's batch holds for this arm."""
+        own = columns(resolved, "question_id", "question", "principals", error="resolved.error")
+        return self.query or own
 
     @property
     def onward(self) -> tuple[str, Step]:
@@ -59,14 +79,15 @@ def arm_steps(builder: Builder, name: str, corpus: CorpusSteps, resolved: Step) 
 
 
 def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, resolved: Step) -> Arm:
-    analyzer = registry.analyzer_identity(config.analyzer)
-    terms = builder.add(
+    analysis = analyzers.build(config.analyzer)
+    analyzer = {"name": analysis.name, "version": analysis.version}
+    counts = builder.add(
         Step(
             name=f"terms:{name}",
             kind="map",
-            identity={"analyzer": analyzer, **registry.version("terms")},
+            identity={"step": "terms", **analyzer},
             make=partial(registry.term_counter, config.analyzer),
-            schema=with_error(registry.TERMS),
+            schema=with_error(terms.TERMS),
             batch=columns(corpus.chunks, "chunk_id", "text"),
         )
     )
@@ -74,20 +95,20 @@ def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, res
         Step(
             name=f"statistics:{name}",
             kind="produce",
-            identity=registry.version("statistics"),
+            identity={"step": "statistics"},
             make=registry.statistics,
-            schema=registry.STATISTICS,
-            sharded={"terms": terms.key},
+            schema=terms.STATISTICS,
+            sharded={"terms": counts.key},
         )
     )
-    sharded = {"terms": terms.key, "chunks": corpus.chunks.key}
+    sharded = {"terms": counts.key, "chunks": corpus.chunks.key}
     whole = {"statistics": statistics.key, "catalogue": corpus.catalogue.key}
     search = builder.add(
         Step(
             name=name,
             kind="scatter",
             identity={**config.identity(), "analyzer": analyzer, **_filter(builder)},
-            make=partial(registry.searcher, config, builder.config.retrieve.filter),
+            make=partial(registry.search, config, builder.config.retrieve.filter),
             schema=FOUND,
             batch=columns(
                 resolved, "question_id", "question", "principals", error="resolved.error"
@@ -114,12 +135,12 @@ def _dense(builder: Builder, name: str, config: Dense, corpus: CorpusSteps, reso
     )
     arm.stages[f"{name}_exact"] = _exact(builder, arm, config, resolved)
     if config.ann is not None:
-        arm.stages[f"{name}_ann"] = _ann(builder, arm, config)
+        arm.stages[f"{name}_ann"] = _ann(builder, arm, config, config.ann)
     return arm
 
 
 def _vectors(builder: Builder, name: str, embedder: Embedder, corpus: CorpusSteps) -> Step:
-    identity = registry.embedder_identity(embedder, "passage")
+    identity = _embedder(embedder, "passage")
     return builder.add(
         Step(
             name=f"vectors:{name}",
@@ -135,7 +156,7 @@ def _vectors(builder: Builder, name: str, embedder: Embedder, corpus: CorpusStep
 
 
 def _query_vectors(builder: Builder, name: str, embedder: Embedder, resolved: Step) -> Step:
-    identity = registry.embedder_identity(embedder, "query")
+    identity = _embedder(embedder, "query")
     return builder.add(
         Step(
             name=f"query_vectors:{name}",
@@ -158,8 +179,8 @@ def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:
         Step(
             name=f"{arm.name}_exact",
             kind="scatter",
-            identity={"exact": registry.exact_identity(config), **_filter(builder)},
-            make=partial(registry.searcher, config, builder.config.retrieve.filter),
+            identity={"step": "exact", "depth": config.depth, **_filter(builder)},
+            make=partial(registry.search, config, builder.config.retrieve.filter),
             schema=FOUND,
             batch=batch,
             sharded=arm.sharded,
@@ -184,34 +205,32 @@ def _sample(builder: Builder, size: int, resolved: Step) -> Step:
     )
 
 
-def _ann(builder: Builder, arm: Arm, config: Dense) -> Step:
-    identity = registry.ann_identity(config)
-    partitions = registry.ann_partitions(config)
+def _ann(builder: Builder, arm: Arm, config: Dense, options: Ann) -> Step:
     index = builder.add(
         Step(
             name=f"index:{arm.name}",
             kind="produce",
-            identity=identity,
+            identity={**options.identity(), "faiss": _faiss()},
             make=partial(registry.ann_index, config),
-            schema=registry.ANN_INDEX,
+            schema=INDEX,
             sharded={"vectors": arm.sharded["vectors"]},
-            parts=partitions,
+            parts=options.partitions,
             pinned=True,
             model=True,
         )
     )
-    search = registry.ann_search_identity(config)
     return builder.add(
         Step(
             name=f"{arm.name}_ann",
             kind="scatter",
-            identity={"ann": identity, "search": search, **_filter(builder)},
-            make=partial(registry.ann_searcher, config, builder.config.retrieve.filter),
+            identity={**options.identity(), "depth": config.depth, **_filter(builder)},
+            make=partial(AnnSearch, config, builder.config.retrieve.filter),
             schema=FOUND,
             batch=arm.query,
-            sharded={**arm.sharded, "index": index.key},
+            sharded=arm.sharded,
+            own={"ann": index.key},
             whole=arm.whole,
-            parts=partitions,
+            parts=options.partitions,
             pinned=True,
             model=True,
         )
@@ -220,3 +239,15 @@ def _ann(builder: Builder, arm: Arm, config: Dense) -> Step:
 
 def _filter(builder: Builder) -> dict[str, object]:
     return {"filter": builder.config.retrieve.filter.identity()}
+
+
+def _embedder(config: Embedder, side: Side) -> dict[str, object]:
+    """Which vectors: the settings of one side, and the model's revision instead of its place."""
+    settings = {name: v for name, v in config.identity_of(side).items() if name != "model"}
+    return {"step": "vectors", **settings, "revision": embedder_revision(config)}
+
+
+def _faiss() -> str | None:
+    """The installed faiss: another version may build another index."""
+    installed = libraries()
+    return installed.get("faiss-gpu") or installed.get("faiss-cpu")

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 from rayeval import registry
-from rayeval.execution.plan.builder import Builder, columns, found
+from rayeval.chunk import lookup
+from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.plan.search import Arm
 from rayeval.execution.step import Step
+from rayeval.models import model_path
 from rayeval.rerank.config import Fit
+from rayeval.rerank.folder import FILES
+from rayeval.rerank.stage import reranker_revision
 from rayeval.tables import FOUND, PASSAGES, TEXT
 
 CANDIDATES = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT)]))
+
+
+def _model(identity: dict[str, Any]) -> dict[str, Any]:
+    """A stage's identity without the place of its model: the revision says which it is."""
+    return {name: v for name, v in identity.items() if name not in ("model", "base")}
 
 
 def counting(*names: str) -> pa.Schema:
@@ -27,17 +37,17 @@ def counting(*names: str) -> pa.Schema:
 
 def fuse_step(builder: Builder, arms: Sequence[Arm], resolved: Step) -> dict[str, Step]:
     """`fused`, or the only arm's last stage where nothing is fused; none for arms side by side."""
-    config, onward = builder.config.fuse, dict(arm.onward for arm in arms)
+    config, onward = builder.config.fuse, [arm.onward for arm in arms]
     if config is None:
-        return onward if len(onward) == 1 else {}
-    names = {arm.name: arm.onward[0] for arm in arms}
+        return dict(onward) if len(onward) == 1 else {}
+    lists = {arm.name: arm.onward[1] for arm in arms}
     step = Step(
         name="fused",
         kind="map",
-        identity={**config.identity(), "arms": names},
-        make=partial(registry.fuser, config, names),
+        identity=config.identity(),
+        make=partial(registry.fuser, config, tuple(lists)),
         schema=FOUND,
-        batch=(*columns(resolved, "question_id"), *found(onward)),
+        batch=(*columns(resolved, "question_id"), *found(lists)),
     )
     return {"fused": builder.add(step)}
 
@@ -59,8 +69,8 @@ def rerank_step(
             name="candidates",
             kind="scatter",
             identity={"depth": config.candidates, "column": label},
-            make=partial(registry.candidates, label, config.candidates),
-            schema=pa.schema([("question_id", TEXT), ("candidates", CANDIDATES), ("error", TEXT)]),
+            make=partial(lookup.Candidates, label, config.candidates),
+            schema=per_question(candidates=CANDIDATES),
             batch=(*columns(resolved, "question_id"), *found({label: step})),
             sharded={"chunks": corpus.chunks.key},
         )
@@ -72,7 +82,7 @@ def rerank_step(
         Step(
             name="reranked",
             kind="map",
-            identity={**registry.reranker_identity(config), "column": label},
+            identity={**_model(config.identity()), "revision": reranker_revision(config)},
             make=partial(registry.reranker, config, label),
             schema=counting("reranked_pairs"),
             batch=(
@@ -96,9 +106,9 @@ def _fitted(builder: Builder, fit: Fit, corpus: CorpusSteps, golden: GoldenFile)
         Step(
             name="fitted",
             kind="produce",
-            identity=registry.fit_identity(fit),
+            identity={**_model(fit.identity()), "revision": model_path(fit.base)[1]},
             make=partial(registry.fitted, fit),
-            schema=registry.MODEL_FILES,
+            schema=FILES,
             sharded={
                 "resolved": train.key,
                 "documents": corpus.documents.key,
@@ -118,8 +128,8 @@ def passages_step(
             name="passages",
             kind="scatter",
             identity={"columns": list(hits)},
-            make=partial(registry.passages, tuple(hits)),
-            schema=pa.schema([("question_id", TEXT), ("passages", PASSAGES), ("error", TEXT)]),
+            make=partial(lookup.Passages, tuple(hits)),
+            schema=per_question(passages=PASSAGES),
             batch=(*columns(resolved, "question_id"), *found(hits)),
             sharded={"chunks": corpus.chunks.key},
             tolerant=True,

@@ -25,8 +25,9 @@ def matrix(column: pa.ChunkedArray | pa.Array) -> tuple[Vectors, npt.NDArray[np.
     array = combined(column)
     valid = array.is_valid().to_numpy(zero_copy_only=False)
     present = array if valid.all() else array.drop_null()
-    dim = array.type.list_size
-    return present.flatten().to_numpy().reshape(-1, dim), valid
+    flat = present.flatten().to_numpy()
+    dim = len(flat) // len(present) if len(present) else 0
+    return flat.reshape(len(present), dim), valid
 
 
 def unit(vectors: Vectors | Floats) -> Vectors:

@@ -1,4 +1,4 @@
-"""The steps that judge: gold in chunks, what the filter took, ranks, metrics, first failures."""
+"""The steps on gold: in which chunks it lies, and what the filter takes of it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ from functools import partial
 
 import pyarrow as pa
 
-from rayeval import registry
-from rayeval.execution.plan.builder import Builder, columns
+from rayeval.chunk import lookup
+from rayeval.execution.plan.builder import Builder, columns, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.step import Step
-from rayeval.tables import PLACE, TEXT, TEXTS
-
-GOLD_CHUNKS = pa.list_(PLACE)
-NEIGHBOURS = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT), ("joined", TEXTS)]))
-
-
-def per_question(**fields: pa.DataType) -> pa.Schema:
-    """A schema of question_id, `fields`, error."""
-    return pa.schema([("question_id", TEXT), *fields.items(), ("error", TEXT)])
+from rayeval.retrieve.filter import FilterTrace
+from rayeval.tables import PLACE, TEXTS
 
 
 @dataclass(frozen=True)
@@ -36,9 +29,9 @@ def gold_steps(builder: Builder, corpus: CorpusSteps, resolved: Step) -> GoldSte
         Step(
             name="gold_chunks",
             kind="scatter",
-            identity=registry.version("gold_chunks"),
-            make=registry.gold_chunks,
-            schema=per_question(gold_chunks=GOLD_CHUNKS),
+            identity={"step": "gold_chunks"},
+            make=lookup.GoldChunks,
+            schema=per_question(gold_chunks=pa.list_(PLACE)),
             batch=columns(resolved, "question_id", "evidence", error="resolved.error"),
             sharded={"chunks": corpus.chunks.key},
         )
@@ -49,7 +42,7 @@ def gold_steps(builder: Builder, corpus: CorpusSteps, resolved: Step) -> GoldSte
             name="filter",
             kind="scatter",
             identity=config.identity(),
-            make=partial(registry.filter_trace, config),
+            make=partial(FilterTrace, config),
             schema=per_question(
                 removed_access=pa.int64(), removed_stale=pa.int64(), removed_gold=TEXTS
             ),
