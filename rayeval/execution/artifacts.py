@@ -17,7 +17,7 @@ from rayeval import files
 from rayeval.columns import flatten
 from rayeval.errors import InfrastructureError
 from rayeval.execution import inputs
-from rayeval.execution.store import read
+from rayeval.execution.store import LAYOUT, read
 from rayeval.tables import CHUNKS, HITS, RESOLVED, TEXT, TEXTS, conform
 
 TRACE = pa.schema(
@@ -140,7 +140,7 @@ def _write_groups(sink: _Hashing, tables: Iterable[pa.Table]) -> int:
     rows, writer = 0, None
     for table in tables:
         if writer is None:
-            writer = pq.ParquetWriter(sink, table.schema, compression="zstd")
+            writer = pq.ParquetWriter(sink, table.schema, compression="zstd", **LAYOUT)
         if table.num_rows:
             writer.write_table(table)
         rows += table.num_rows

@@ -63,8 +63,10 @@ def gathered(
 ) -> pa.Table:
     """The shards' answers to `batch` as one; a row that failed on any shard is an error."""
     errors = pc.coalesce(*(answer["error"].combine_chunks() for answer in answers))
-    table = scatter.gather([answer.drop_columns(["error"]) for answer in answers])
     failed = pc.is_valid(errors).to_numpy(zero_copy_only=False)
+    if failed.all():
+        return conform(pa.table({batch.column_names[0]: batch[0], "error": errors}), schema)
+    table = scatter.gather(answers)
     if failed.any():
         table = table.take(pa.array(np.arange(len(table)), mask=failed))
     return conform(_framed(table, batch, errors), schema)

@@ -47,11 +47,17 @@ class StoreShard:
     def tables(self, name: str) -> Iterator[pa.Table]:
         """This shard's partitions of the input `name`, in order."""
         if name in self.step.own:
-            return iter([read(paths(self.root, self.step.own[name])[self.number])])
+            return iter([_healthy(paths(self.root, self.step.own[name])[self.number])])
         everything = paths(self.root, self.step.sharded[name])
         mine = everything if self.step.pinned else everything[self.number :: self.count]
-        return (read(path) for path in mine)
+        return (_healthy(path) for path in mine)
 
     def table(self, name: str) -> pa.Table:
         """The whole of the input `name`."""
         return pa.concat_tables(read(path) for path in paths(self.root, self.step.whole[name]))
+
+
+def _healthy(path: str) -> pa.Table:
+    """A partition without its column of errors: what failed is null in the others."""
+    table = read(path)
+    return table.drop_columns("error") if "error" in table.column_names else table

@@ -133,11 +133,16 @@ class Output:
         return [f"{self.folder}/{file.name}" for commit in commits for file in commit.files]
 
 
+LAYOUT = {"use_compliant_nested_type": False}
+"""Lists keep the names that Arrow gives their items, so that schemas compare."""
+
+
 def parquet_bytes(table: pa.Table) -> bytes:
     """`table` as Parquet; vectors are laid down plain, since they don't compress."""
-    plain = any(pa.types.is_fixed_size_list(field.type) for field in table.schema)
+    plain = "vector" in table.column_names
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="none" if plain else "zstd", use_dictionary=not plain)
+    compression = "none" if plain else "zstd"
+    pq.write_table(table, sink, compression=compression, use_dictionary=not plain, **LAYOUT)
     return bytes(sink.getvalue())
 
 
