@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.errors import InfrastructureError, InputError
+from rayeval.errors import InfrastructureError, InputError, RowError
 from rayeval.stage import Scatter, Stage
 from rayeval.tables import TEXT, conform
 
@@ -22,6 +22,12 @@ FATAL = (InputError, InfrastructureError, MemoryError, OSError)
 
 ERROR = ".error"
 """The suffix of the batch column that holds an earlier step's errors."""
+
+UPSTREAM = "upstream "
+"""How the error of a row begins that an earlier step left."""
+
+UNEXPECTED = "unexpected "
+"""How the error of a row begins that no stage raised on purpose."""
 
 SAMPLED = "sampled"
 """The batch column that says on which rows the stage runs at all, where it is not all."""
@@ -88,8 +94,8 @@ def upstream(batch: pa.Table, *, tolerant: bool = False) -> list[str | None]:
             stage = name.removesuffix(ERROR)
             for row, error in enumerate(batch[name].to_pylist()):
                 if error is not None and errors[row] is None:
-                    passed_on = error.startswith("upstream ")
-                    errors[row] = error if passed_on else f"upstream {stage}: {error}"
+                    passed_on = error.startswith(UPSTREAM)
+                    errors[row] = error if passed_on else f"{UPSTREAM}{stage}: {error}"
     return errors
 
 
@@ -121,7 +127,8 @@ def _halving(
         raise
     except Exception as error:  # noqa: BLE001 - whatever a row did to a stage is that row's error
         if len(rows) == 1:
-            errors[rows[0]] = f"{type(error).__name__}: {error}"
+            said = "" if isinstance(error, RowError) else f"{UNEXPECTED}{type(error).__name__}: "
+            errors[rows[0]] = f"{said}{error}"
             return
         middle = len(rows) // 2
         yield from _halving(stage, batch, rows[:middle], errors)

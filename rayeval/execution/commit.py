@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rayeval import files, registry
+from rayeval import files
+from rayeval.corpus.catalogue import snapshot_hash
 from rayeval.execution import artifacts, latency, manifest
+from rayeval.execution.models import models
 from rayeval.execution import inputs as store_inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
@@ -66,12 +68,12 @@ def _manifest(
         "golden": {"path": config.golden.path, "sha256": inputs.golden_sha256},
         "corpus": {
             "path": config.corpus.path,
-            "snapshot": registry.snapshot_hash(catalogue),
+            "snapshot": snapshot_hash(catalogue),
             "documents": catalogue.num_rows,
             "chunks": done[plan.chunks.key].rows,
         },
         "stages": [timed.stage for timed in plan.timed],
-        "models": registry.models(config),
+        "models": models(config),
         "steps": {
             step.name: {
                 "key": step.key,

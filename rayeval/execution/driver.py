@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from rayeval.errors import InfrastructureError
 from rayeval.execution import inputs
+from rayeval.execution.calls import UNEXPECTED, UPSTREAM
 from rayeval.execution.executor import Executor
 from rayeval.execution.progress import Watcher
 from rayeval.execution.reuse import register
@@ -46,9 +48,23 @@ def run_step(root: str, step: Step, executor: Executor, watcher: Watcher) -> Don
     stream = executor.compute(step, todo) if todo else iter(())
     for commit in watcher.watch(step.name, stream, len(todo), _rows(root, step)):
         commits[commit.part] = commit
+    done = Done(step, [commits[part] for part in sorted(commits)], frozenset(todo))
+    _refuse_wreck(done)
     output.finish(commits.values())
     register(root, step)
-    return Done(step, [commits[part] for part in sorted(commits)], frozenset(todo))
+    return done
+
+
+def _refuse_wreck(done: Done) -> None:
+    """Rows fail at stages of the user's; bookkeeping that fails, or a stage that does on all, is
+    broken, and its rows are not to blame."""
+    own = [(row, error) for row, error in done.errors if not error.startswith(UPSTREAM)]
+    unexpected = [error for _, error in own if error.startswith(UNEXPECTED)]
+    if own and (not done.step.fallible or len(unexpected) >= max(1, done.rows)):
+        row, error = own[0]
+        raise InfrastructureError(
+            f"the step {done.step.name} failed on {len(own)} rows, first on {row}: {error}"
+        )
 
 
 def parts_of(root: str, step: Step) -> int:

@@ -59,6 +59,8 @@ class Step:
     """map: one output row per input row (errors are rows); else flat (errors are counted)."""
     tolerant: bool = False
     """Rows with upstream errors reach the stage, which deals with them itself."""
+    fallible: bool = False
+    """A row may fail here and become an error; elsewhere a failure is a fault of rayeval's."""
     pinned: bool = False
     """The shards are configuration (an ANN's partitions): each sees every input partition."""
     model: bool = False

@@ -53,6 +53,7 @@ def corpus_steps(
         Step(
             name="elements",
             kind="map",
+            fallible=True,
             identity=config.parse.identity(),
             make=partial(registry.parser, config.parse),
             schema=with_error(PARSED),
@@ -63,6 +64,7 @@ def corpus_steps(
         Step(
             name="chunks",
             kind="map",
+            fallible=True,
             identity={
                 **config.chunk.identity(),
                 "tokenizer": config.tokenizer.identity(),

@@ -85,6 +85,7 @@ def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, res
         Step(
             name=f"terms:{name}",
             kind="map",
+            fallible=True,
             identity={"step": "terms", **analyzer},
             make=partial(registry.term_counter, config.analyzer),
             schema=with_error(terms.TERMS),
@@ -107,6 +108,7 @@ def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, res
         Step(
             name=name,
             kind="scatter",
+            fallible=True,
             identity={**config.identity(), "analyzer": analyzer, **_filter(builder)},
             make=partial(registry.search, config, builder.config.retrieve.filter),
             schema=FOUND,
@@ -145,6 +147,7 @@ def _vectors(builder: Builder, name: str, embedder: Embedder, corpus: CorpusStep
         Step(
             name=f"vectors:{name}",
             kind="map",
+            fallible=True,
             identity=identity,
             make=partial(registry.embedder, embedder, "passage"),
             schema=VECTORS,
@@ -161,6 +164,7 @@ def _query_vectors(builder: Builder, name: str, embedder: Embedder, resolved: St
         Step(
             name=f"query_vectors:{name}",
             kind="map",
+            fallible=True,
             identity=identity,
             make=partial(registry.embedder, embedder, "query"),
             schema=ASKED,
@@ -179,6 +183,7 @@ def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:
         Step(
             name=f"{arm.name}_exact",
             kind="scatter",
+            fallible=True,
             identity={"step": "exact", "depth": config.depth, **_filter(builder)},
             make=partial(registry.search, config, builder.config.retrieve.filter),
             schema=FOUND,
@@ -223,6 +228,7 @@ def _ann(builder: Builder, arm: Arm, config: Dense, options: Ann) -> Step:
         Step(
             name=f"{arm.name}_ann",
             kind="scatter",
+            fallible=True,
             identity={**options.identity(), "depth": config.depth, **_filter(builder)},
             make=partial(AnnSearch, config, builder.config.retrieve.filter),
             schema=FOUND,

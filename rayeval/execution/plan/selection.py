@@ -44,6 +44,7 @@ def fuse_step(builder: Builder, arms: Sequence[Arm], resolved: Step) -> dict[str
     step = Step(
         name="fused",
         kind="map",
+        fallible=True,
         identity=config.identity(),
         make=partial(registry.fuser, config, tuple(lists)),
         schema=FOUND,
@@ -82,6 +83,7 @@ def rerank_step(
         Step(
             name="reranked",
             kind="map",
+            fallible=True,
             identity={**_model(config.identity()), "revision": reranker_revision(config)},
             make=partial(registry.reranker, config, label),
             schema=counting("reranked_pairs"),
@@ -149,6 +151,7 @@ def context_step(
         Step(
             name="context",
             kind="map",
+            fallible=True,
             identity={**config.identity(), "column": label},
             make=partial(registry.selector, config, label),
             schema=counting("context_tokens", "duplicates"),

