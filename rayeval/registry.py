@@ -106,7 +106,7 @@ def questions(config: Golden, relevant: int, limit: int | None, shard: Shard) ->
 
 def block_rows(n: int) -> int:
     """Questions to a block: enough blocks to share out, none too large to hold with its hits."""
-    return min(1024, max(16, -(-n // 16)))
+    return min(1024, max(64, -(-n // 16)))
 
 
 def _nothing_selected(config: Golden, table: pa.Table) -> list[Problem]:

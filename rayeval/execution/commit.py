@@ -9,11 +9,11 @@ from typing import Any
 from rayeval import files
 from rayeval.corpus.catalogue import snapshot_hash
 from rayeval.execution import artifacts, latency, manifest
-from rayeval.execution.models import models
 from rayeval.execution import inputs as store_inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
+from rayeval.execution.models import models
 from rayeval.execution.plan.plan import Inputs, Plan
 from rayeval.execution.runs import MANIFEST, PLAN, Run
 from rayeval.execution.store import read

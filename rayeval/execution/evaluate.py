@@ -23,6 +23,7 @@ from rayeval.execution.plan.plan import Inputs, Plan, make_plan, sequence
 from rayeval.execution.problems import blocking, problems_of
 from rayeval.execution.progress import Watcher
 from rayeval.execution.runs import Run
+from rayeval.execution.step import Step
 from rayeval.execution.store import Output
 
 
@@ -103,14 +104,12 @@ def plan_only(loaded: Loaded, options: Options) -> list[dict[str, Any]]:
     return [_standing(options.root, step) for step in sequence(plan)]
 
 
-def _standing(root: str, step: Any) -> dict[str, Any]:
+def _standing(root: str, step: Step) -> dict[str, Any]:
     """One step of a dry run."""
     output = Output(root, step.key)
     whole, commits = output.manifest() is not None, output.commits()
-    try:
-        parts = parts_of(root, step)
-    except FileNotFoundError:
-        parts = None
+    known = step.kind == "produce" or Output(root, step.batch[0].key).manifest() is not None
+    parts = parts_of(root, step) if known else None
     state = "stored" if whole else "compute" if not commits else "continue"
     sizes = [file for commit in commits.values() for file in commit.files]
     return {

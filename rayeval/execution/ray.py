@@ -8,6 +8,7 @@ reaches the driver.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -109,7 +110,7 @@ class RayExecutor:
         """The actor that holds shard `number`; one set for models, one for the rest."""
         place = (step.model, number)
         if place not in self.hosts:
-            options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
+            options: dict[str, Any] = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
             options |= {"scheduling_strategy": "SPREAD"}
             options |= {"num_gpus": self.placement.gpus} if step.model else {}
             actor = ray.remote(Host).options(**options)
@@ -219,5 +220,6 @@ def connect(address: str | None) -> None:
         ray.init(address, log_to_driver=False, configure_logging=False, **({} if address else ours))
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InfrastructureError(f"can't reach Ray at {address}: {error}") from error
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rayeval.errors import InputError, Problem
+from rayeval.execution.config import RunConfig
 from rayeval.execution.driver import run_step
 from rayeval.execution.evaluate import executor_of, find_inputs
 from rayeval.execution.job import Options
@@ -25,7 +26,7 @@ def validate_config(path: str, overrides: Sequence[str], options: Options) -> li
         return [Problem(path, None, None, "invalid_configuration", line) for line in _lines(error)]
 
 
-def _found(config, options) -> list[Problem]:
+def _found(config: RunConfig, options: Options) -> list[Problem]:
     problems: list[Problem] = []
     with executor_of(config, options) as executor:
         plan = make_plan(config, find_inputs(config, executor))

@@ -102,7 +102,7 @@ def coverage(passage: Mapping[str, Any], evidence: Mapping[str, Any]) -> float:
     total = sum(span["end_char"] - span["start_char"] for span in evidence["spans"])
     if not same or not total:
         return 0.0
-    return sum(_shared(a, b) for a in passage["spans"] for b in evidence["spans"]) / total
+    return float(sum(_shared(a, b) for a in passage["spans"] for b in evidence["spans"]) / total)
 
 
 def _shared(a: Mapping[str, int], b: Mapping[str, int]) -> int:

@@ -21,15 +21,17 @@ from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.retrieve.dense.config import Dense
 from rayeval.tables import TEXT
 
-KINDS = {"fused": "fuse", "reranked": "rerank", "context": "context"}
+LATER = {
+    "fused": Later("fused", "fuse"),
+    "reranked": Later("reranked", "rerank"),
+    "context": Later("context", "context"),
+}
 RECALL = {"index_recall": pa.float64(), "lost_gold": pa.int64(), "lost_harmless": pa.int64()}
 
 
 def described(arms: Sequence[Arm], later: Sequence[str]) -> Pipeline:
     """The pipeline as metrics and first failures know it."""
-    return Pipeline(
-        tuple(_arm(arm) for arm in arms), tuple(Later(name, KINDS[name]) for name in later)
-    )
+    return Pipeline(tuple(_arm(arm) for arm in arms), tuple(LATER[name] for name in later))
 
 
 def _arm(arm: Arm) -> pipelines.Arm:
