@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rayeval.golden.contract import Evidence, Group, Part, Span, Turn
-from rayeval.golden.problems import Place, nearest, path_of, shown
+from rayeval.golden.problems import Record, nearest, path_of, shown
 
 P = TypeVar("P", bound=Part)
 Path = tuple[str | int, ...]
@@ -30,17 +30,19 @@ EXPECTED = {
 }
 
 
-def fitted(model: type[P], value: Any, place: Place, path: Path = ()) -> tuple[P | None, set[str]]:
+def fitted(
+    model: type[P], value: Any, record: Record, path: Path = ()
+) -> tuple[P | None, set[str]]:
     """`value` as `model`, without the fields that don't fit, and the names of those.
 
-    What doesn't fit are problems at `place`; None where the rest is no `model` either.
+    What doesn't fit are problems at `record`; None where the rest is no `model` either.
     """
     try:
         return model.model_validate(value), set()
     except ValidationError as error:
         wrong = error.errors(include_url=False)
     for one in wrong:
-        place.problem(*_said(model, one, path))
+        record.problem(*_said(model, one, path))
     names = {str(one["loc"][0]) for one in wrong if one["loc"]}
     if not isinstance(value, dict):
         return None, names
