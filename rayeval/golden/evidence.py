@@ -10,7 +10,9 @@ from rayeval.golden.problems import Record, nearest, path_of
 from rayeval.golden.validate import Path, fitted
 
 DEFAULT_RELEVANCE = 3
+FIELDS = frozenset(Evidence.model_fields)
 LOCATION = tuple(Location.model_fields)
+ANY_EVIDENCE = frozenset({"evidence", *LOCATION})
 
 Fault = tuple[str, str]
 """A problem's kind and message."""
@@ -27,7 +29,7 @@ def evidence_of(row: Row, unfit: set[str], record: Record) -> tuple[list[dict[st
         evidence, wrong = fitted(Evidence, item, record, path)
         named = item.get("evidence_id") if isinstance(item, dict) else None
         ids.append(named if isinstance(named, str) and named else f"e{number}")
-        if evidence is None or (wrong & Evidence.model_fields.keys()):
+        if evidence is None or wrong & FIELDS:
             continue
         faults = list(_faults(evidence))
         for kind, message in faults:
@@ -38,7 +40,7 @@ def evidence_of(row: Row, unfit: set[str], record: Record) -> tuple[list[dict[st
         message = f"{ids.count(name)} pieces of evidence are called {name!r}; rename all but one"
         record.problem("duplicate_evidence_id", message)
     _group(found, ids, row.evidence_groups or [], record)
-    complete = len(found) == len(items) and not unfit & {"evidence", *LOCATION}
+    complete = len(found) == len(items) and not unfit & ANY_EVIDENCE
     return found, complete
 
 

@@ -49,7 +49,7 @@ def known_columns(header: list[str], record: Record) -> bool:
     """Says which columns are unknown or there twice; False if there is no `question`."""
     for name in dict.fromkeys(header):
         if name not in Row.model_fields:
-            hint = nearest(name, Row.model_fields)
+            hint = nearest(name, Row.model_fields) or "; drop it"
             record.problem("unknown_field", f"column {name!r} is not part of the contract{hint}")
         elif header.count(name) > 1:
             record.problem("field_twice", f"column {name!r} is there twice; keep one")

@@ -23,7 +23,9 @@ EXPECTED = {
     "bool_type": "true or false",
     "finite_number": "a finite number",
     "float_type": "a number",
+    "greater_than_equal": "a number of 64 bits",
     "int_type": "a whole number",
+    "less_than": "a number of 64 bits",
     "list_type": "a list",
     "model_type": "an object",
     "string_type": "text",
@@ -60,7 +62,7 @@ def _said(model: type[Part], error: ErrorDetails, path: Path) -> tuple[str, str]
     if kind == "extra_forbidden":
         parents = [part for part in loc[:-1] if isinstance(part, str)]
         known = PARTS[parents[-1]] if parents else model
-        rest = f"is not part of the contract{nearest(str(name), known.model_fields)}"
+        rest = f"is not part of the contract{nearest(str(name), known.model_fields) or '; drop it'}"
         kind = "unknown_field"
     elif kind == "literal_error":
         rest = f"is {_named(error['input'])}, expected {error['ctx']['expected']}"
@@ -70,7 +72,8 @@ def _said(model: type[Part], error: ErrorDetails, path: Path) -> tuple[str, str]
     elif kind == "string_too_short":
         kind, rest = "missing_field", "is empty text; leave it out or fill it in"
     elif kind in ("greater_than_equal", "less_than_equal") and name == "relevance":
-        kind, rest = "relevance_out_of_range", rest.replace(error["msg"], "0, 1, 2 or 3")
+        rest = f"is {_named(error['input'])}, expected 0, 1, 2 or 3"
+        kind = "relevance_out_of_range"
     elif kind != "bad_date":
         kind = "wrong_type"
     at = path_of((*path, *loc))
