@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -49,21 +49,36 @@ class Document:
     def find(self, quote: str) -> tuple[list[Place], bool]:
         """Every place of `quote`, and whether it stands there exactly.
 
-        Where it doesn't, a place is one whose normalised text is the quote's; else, in a rendered
-        format, one whose rendering is.
+        Where it doesn't, the places are those whose normalised text is the quote's. In a rendered
+        format the rendering may be, and what readers see goes before what only the source holds.
         """
-        exact = occurrences(self.text, quote)
-        if exact:
-            return exact, True
+        return next(
+            ((places, exact) for places, exact in self._found(quote) if places), ([], False)
+        )
+
+    def _found(self, quote: str) -> Iterator[tuple[list[Place], bool]]:
+        """What `find` may give, the best first."""
         wanted = normal(quote)
-        found = self._normalised.find(wanted)
-        if not found and self.rendered:
-            found = normalised(self.rendering.text).through(self.rendering).find(wanted)
-        return found, False
+        if not self.rendered:
+            yield occurrences(self.text, quote), True
+            yield self._normalised.find(wanted), False
+            return
+        ways = [
+            (occurrences(self.text, quote), True),
+            (self._normalised.find(wanted), False),
+            (self._normalised_rendering.find(wanted), False),
+        ]
+        for places, exact in ways:
+            yield [place for place in places if self._shows(*place)], exact
+        yield from ways
 
     @cached_property
     def _normalised(self) -> Reading:
         return normalised(self.text)
+
+    @cached_property
+    def _normalised_rendering(self) -> Reading:
+        return normalised(self.rendering.text).through(self.rendering)
 
     @cached_property
     def rendering(self) -> Reading:

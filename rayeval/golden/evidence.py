@@ -6,43 +6,45 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rayeval.golden.contract import Evidence, Group, Location, Row
-from rayeval.golden.problems import Place, nearest, path_of
+from rayeval.golden.problems import Record, nearest, path_of
 from rayeval.golden.validate import Path, fitted
 
 DEFAULT_RELEVANCE = 3
+FIELDS = frozenset(Evidence.model_fields)
 LOCATION = tuple(Location.model_fields)
+ANY_EVIDENCE = frozenset({"evidence", *LOCATION})
 
 Fault = tuple[str, str]
 """A problem's kind and message."""
 
 
-def evidence_of(row: Row, unfit: set[str], place: Place) -> tuple[list[dict[str, Any]], bool]:
-    """The row's evidence, and whether that is all of it; the rest are problems at `place`.
+def evidence_of(row: Row, unfit: set[str], record: Record) -> tuple[list[dict[str, Any]], bool]:
+    """The row's evidence, and whether that is all of it; the rest are problems at `record`.
 
     unfit: the row's fields that don't fit the contract.
     """
-    items = _items(row, place)
+    items = _items(row, record)
     found, ids = [], []
     for number, (path, item) in enumerate(items, start=1):
-        evidence, wrong = fitted(Evidence, item, place, path)
+        evidence, wrong = fitted(Evidence, item, record, path)
         named = item.get("evidence_id") if isinstance(item, dict) else None
         ids.append(named if isinstance(named, str) and named else f"e{number}")
-        if evidence is None or (wrong & Evidence.model_fields.keys()):
+        if evidence is None or wrong & FIELDS:
             continue
         faults = list(_faults(evidence))
         for kind, message in faults:
-            place.problem(kind, f"{path_of(path) or 'the evidence'}: {message}")
+            record.problem(kind, f"{path_of(path) or 'the evidence'}: {message}")
         if not faults:
             found.append(_entry(evidence, ids[-1]))
     for name in sorted({name for name in ids if ids.count(name) > 1}):
         message = f"{ids.count(name)} pieces of evidence are called {name!r}; rename all but one"
-        place.problem("duplicate_evidence_id", message)
-    _group(found, ids, row.evidence_groups or [], place)
-    complete = len(found) == len(items) and not unfit & {"evidence", *LOCATION}
+        record.problem("duplicate_evidence_id", message)
+    _group(found, ids, row.evidence_groups or [], record)
+    complete = len(found) == len(items) and not unfit & ANY_EVIDENCE
     return found, complete
 
 
-def _items(row: Row, place: Place) -> list[tuple[Path, Any]]:
+def _items(row: Row, record: Record) -> list[tuple[Path, Any]]:
     """Each piece of evidence with its path; the row's own location is one without."""
     listed: list[tuple[Path, Any]] = [
         (("evidence", n), e) for n, e in enumerate(row.evidence or [])
@@ -50,7 +52,7 @@ def _items(row: Row, place: Place) -> list[tuple[Path, Any]]:
     own = {name: vars(row)[name] for name in LOCATION if vars(row)[name] is not None}
     if own and listed:
         names = ", ".join(f"`{name}`" for name in own)
-        place.problem("field_twice", f"{names} beside `evidence`, which says the same; keep one")
+        record.problem("field_twice", f"{names} beside `evidence`, which says the same; keep one")
     return listed or ([((), own)] if own else [])
 
 
@@ -120,23 +122,23 @@ def merged(pairs: Sequence[tuple[int, int]]) -> list[dict[str, int]]:
 
 
 def _group(
-    found: list[dict[str, Any]], ids: Sequence[str], groups: Sequence[Group], place: Place
+    found: list[dict[str, Any]], ids: Sequence[str], groups: Sequence[Group], record: Record
 ) -> None:
     """Fills in every group_id: as `groups` say, as the evidence says, else one of its own."""
     named = {entry["evidence_id"]: entry["group_id"] for entry in found}
     for number, group in enumerate(groups):
         at = f"`evidence_groups[{number}]`"
         if not group.alternatives:
-            place.problem("missing_field", f"{at} has no alternatives; list evidence ids")
+            record.problem("missing_field", f"{at} has no alternatives; list evidence ids")
         for name in dict.fromkeys(group.alternatives):
             if name not in ids:
                 hint = nearest(name, ids) or f"; there are {', '.join(ids) or 'none'}"
                 message = f"{at} names {name!r}, which is no evidence of this question{hint}"
-                place.problem("unknown_alternative", message)
+                record.problem("unknown_alternative", message)
             elif (named.get(name) or group.group_id) != group.group_id:
                 both = f"{named[name]!r} and {group.group_id!r}"
                 message = f"{name!r} is in the groups {both}; list the evidence once for each"
-                place.problem("evidence_in_two_groups", message)
+                record.problem("evidence_in_two_groups", message)
             else:
                 named[name] = group.group_id
     taken = {group_id for group_id in named.values() if group_id is not None}

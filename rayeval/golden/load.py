@@ -21,7 +21,7 @@ def load_questions(
 ) -> tuple[pa.Table, list[Problem]]:
     """Every question of the golden set at `path`, by question_id, and every problem.
 
-    kind: None: by the file's extension.
+    kind: the file's format; None: by its extension.
     relevant: evidence of this relevance or more is gold.
     Returns tables.QUESTIONS, but for what can't be understood, so that locating the rest can find
     further problems. Ids are unique if there is no problem.
@@ -68,6 +68,7 @@ def _checked_ids(rows: Iterator[dict[str, Any]], report: Report) -> Iterator[dic
         name, line = row["question_id"], row["line"]
         first = lines.setdefault(name, line)
         if first != line:
-            message = f"line {first} has this id too; rename one or drop it"
+            message = f"line {first} has this id too (without one, it is made of the question)"
+            message += "; rename one or drop it"
             report.at(line, name).problem("duplicate_question_id", message)
         yield row

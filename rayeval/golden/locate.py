@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten, lists
 from rayeval.golden.anchor import Place
@@ -20,7 +20,15 @@ from rayeval.stage import Shard, Stage
 from rayeval.tables import SPANS, TEXT
 
 MOST_PLACES = 1000
-"""A quote without a source that occurs more often is refused: it says nothing."""
+"""A quote without a source that stands more often is refused: it says nothing."""
+COMMON = {
+    "spans": [],
+    "kind": "quote_ambiguous",
+    "message": f"the quote stands at more than {MOST_PLACES} places; name its source",
+}
+
+SAME = ["row", "number", "exact"]
+"""What spots of one evidence that count alike have in common."""
 
 SPOT = pa.struct(
     [
@@ -54,11 +62,8 @@ class Locate:
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The spots of all shards."""
-        flat = [flatten(part["spots"]) for part in parts]
-        rows = np.concatenate([rows for rows, _ in flat])
-        return _answer(
-            parts[0]["question_id"], rows, pa.concat_arrays([spots for _, spots in flat])
-        )
+        rows, spots = zip(*(flatten(part["spots"]) for part in parts), strict=True)
+        return _answer(parts[0]["question_id"], np.concatenate(rows), pa.concat_arrays(spots))
 
 
 class _Locator:
@@ -70,18 +75,19 @@ class _Locator:
     def __call__(self, batch: pa.Table) -> pa.Table:
         rows, evidence = flatten(batch["evidence"])
         numbers = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        wanted = self._wanted(evidence)
-        found: list[dict[str, Any]] = []
         items: list[int] = []
-        for (position,), group in wanted.group_by("position", maintain_order=True):
+        found: list[dict[str, Any]] = []
+        places: Counter[int] = Counter()
+        for (position,), group in self._wanted(evidence).group_by("position", maintain_order=True):
             document = self._shelf.document(position)
-            chosen = group["item"].to_list()
-            for item, entry in zip(
-                chosen, evidence.take(pa.array(chosen)).to_pylist(), strict=True
-            ):
+            # A quote that is too common already needn't be looked for in all that follow.
+            chosen = [item for item in group["item"] if places[item] <= MOST_PLACES]
+            entries = evidence.take(pa.array(chosen, pa.int64())).to_pylist()
+            for item, entry in zip(chosen, entries, strict=True):
                 spots = [{**spot, "number": numbers[item]} for spot in _spots(document, entry)]
-                found += spots
+                places[item] += sum(spot["exact"] for spot in spots)
                 items += [item] * len(spots)
+                found += spots
         return _answer(batch["question_id"], rows[items], pa.array(found, SPOT))
 
     def _wanted(self, evidence: pa.StructArray) -> pl.DataFrame:
@@ -133,15 +139,27 @@ def _structs(places: Sequence[Place]) -> list[dict[str, int]]:
 
 
 def _answer(question_ids: pa.ChunkedArray, rows: Ints, spots: pa.StructArray) -> pa.Table:
-    """Spots in order of evidence, exact ones first, then by place; no more than needed."""
+    """Spots in order of evidence, exact ones first, then by place."""
     spot, spans = flatten(spots.field("spans"))
     starts = np.zeros(len(spots), dtype=np.int64)
     starts[spot[::-1]] = spans.field("start_char").to_numpy()[::-1]  # each spot's first
-    columns = ["row", "number", "inexact", *KEY, "start"]
-    inexact = pc.invert(spots.field("exact"))
-    fields = [rows, spots.field("number"), inexact, *map(spots.field, KEY), starts]
-    frame = pl.DataFrame(pl.from_arrow(pa.table(fields, names=columns))).with_row_index("spot")
-    order = frame.sort(columns).filter(pl.int_range(pl.len()).over("row", "number") <= MOST_PLACES)
-    kept = order["spot"].to_arrow()
-    answer = lists(order["row"].to_numpy(), spots.take(kept), len(question_ids))
+    names = ["number", "exact", "kind", *KEY]
+    table = pa.table([rows, starts, *map(spots.field, names)], names=["row", "start", *names])
+    frame = pl.DataFrame(pl.from_arrow(table)).with_row_index("spot")
+    order = frame.sort(*SAME, *KEY, "start", descending=[False, False, True, *[False] * 3])
+    order, spots = _with_common_as_one(order, spots)
+    answer = lists(order["row"].to_numpy(), spots.take(order["spot"].to_arrow()), len(question_ids))
     return pa.table({"question_id": question_ids, "spots": answer})
+
+
+def _with_common_as_one(
+    order: pl.DataFrame, spots: pa.StructArray
+) -> tuple[pl.DataFrame, pa.StructArray]:
+    """COMMON in the place of too many spots; what one shard found too common stays so."""
+    marked = (pl.len() > 1) & pl.col("kind").is_not_null().any()
+    order = order.with_columns(common=(marked | (pl.len() > MOST_PLACES)).over(SAME))
+    order = order.filter(~pl.col("common") | (pl.int_range(pl.len()).over(SAME) == 0))
+    marks = order.filter("common").select("number", "exact").to_dicts()
+    at = len(spots) + pl.col("common").cum_sum() - 1
+    order = order.with_columns(spot=pl.when("common").then(at).otherwise("spot"))
+    return order, pa.concat_arrays([spots, pa.array([COMMON | mark for mark in marks], SPOT)])

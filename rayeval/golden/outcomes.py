@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from rayeval.columns import lists
 from rayeval.golden.alternatives import Alternatives
-from rayeval.golden.locate import MOST_PLACES
 from rayeval.golden.problems import nearest, shown
 from rayeval.tables import TEXT
 
@@ -42,7 +41,6 @@ class Outcomes:
         cases = zip(
             found.evidence.take(at).to_pylist(),
             found.spot.take(at).to_pylist(),
-            found.common[items].tolist(),
             strict=True,
         )
         outcomes = [self._outcome(*case) for case in cases]
@@ -52,22 +50,19 @@ class Outcomes:
         listed = lists(found.rows[items], pa.array(problems, PROBLEM), n_rows)
         return pa.array(codes, TEXT), listed
 
-    def _outcome(
-        self, evidence: Mapping[str, Any], spot: Mapping[str, Any] | None, common: bool
-    ) -> Outcome:
+    def _outcome(self, evidence: Mapping[str, Any], spot: Mapping[str, Any] | None) -> Outcome:
         who, source, revision = (evidence[n] for n in ("evidence_id", "source_id", "revision_id"))
         if spot is not None:
-            where = f"evidence {who!r} in source {source!r}, revision {revision!r}"
-            return None, spot["kind"], f"{where}: {spot['message']}"
+            where = f" in source {source!r}, revision {revision!r}" if source is not None else ""
+            return None, spot["kind"], f"evidence {who!r}{where}: {spot['message']}"
         if source is not None:
             code, kind, message = self._absence(source, revision)
             return code, kind, f"evidence {who!r}: {message}"
-        quote = f"evidence {who!r}: the quote {shown(evidence['quote'])} stands"
-        if common:
-            message = f"{quote} at more than {MOST_PLACES} places; name its source"
-            return None, "quote_ambiguous", message
-        message = f"{quote} in no current document, not even with other white space or Unicode form"
-        return None, "quote_lost", message
+        quote = shown(evidence["quote"])
+        message = (
+            f"evidence {who!r}: the quote {quote} stands in no current document, not even with "
+        )
+        return None, "quote_lost", message + "other white space or Unicode form"
 
     def _absence(self, source_id: str, revision_id: str | None) -> Outcome:
         revisions = self._catalogue.filter(pl.col("source_id") == source_id).sort("revision_id")

@@ -30,13 +30,13 @@ class Report:
     file: str
     problems: list[Problem] = field(default_factory=list)
 
-    def at(self, line: int | None, question_id: str | None = None) -> Place:
-        """Where the next problems are."""
-        return Place(self, line, question_id)
+    def at(self, line: int | None, question_id: str | None = None) -> Record:
+        """The record that the next problems are of."""
+        return Record(self, line, question_id)
 
 
 @dataclass
-class Place:
+class Record:
     """One record of a file."""
 
     report: Report

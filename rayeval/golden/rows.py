@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from rayeval.golden.contract import Origin, Row
 from rayeval.golden.evidence import evidence_of
-from rayeval.golden.problems import Place, Report
+from rayeval.golden.problems import Record, Report
 from rayeval.golden.validate import fitted
 
 _ORIGIN = re.compile(rf"\s*({'|'.join(get_args(Origin))})(?![^\W_])", re.IGNORECASE)
@@ -21,19 +21,19 @@ def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dic
 
     relevant: evidence of this relevance or more is gold.
     """
-    place = report.at(line, _id(value))
-    row, unfit = fitted(Row, value, place)
+    record = report.at(line, _id(value))
+    row, unfit = fitted(Row, value, record)
     if row is None:
         return None
-    evidence, complete = evidence_of(row, unfit, place)
+    evidence, complete = evidence_of(row, unfit, record)
     gold = any(entry["relevance"] >= relevant for entry in evidence)
     for kind, message in _faults(row, unfit, gold=gold, complete=complete, relevant=relevant):
-        place.problem(kind, message)
-    if not (row.question or "").strip() or place.question_id is None:
+        record.problem(kind, message)
+    if not (row.question or "").strip() or record.question_id is None:
         return None
     return {
-        **_fields(row, place),
-        "question_id": place.question_id,
+        **_fields(row, record),
+        "question_id": record.question_id,
         "answerable": row.answerable is not False,
         "evidence": evidence,
         "file": report.file,
@@ -72,7 +72,7 @@ def _id(value: Any) -> str | None:
     return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-def _fields(row: Row, place: Place) -> dict[str, Any]:
+def _fields(row: Row, record: Record) -> dict[str, Any]:
     """The fields that go into the table as they are, or with a default."""
     return {
         "question": row.question,
@@ -81,7 +81,7 @@ def _fields(row: Row, place: Place) -> dict[str, Any]:
         "reference_answer": row.answer if row.reference_answer is None else row.reference_answer,
         "required_aspects": row.required_aspects or [],
         "slices": row.slices or [],
-        "origin": row.origin or _origin(row.created_from, place),
+        "origin": row.origin or _origin(row.created_from, record),
         "created_from": row.created_from,
         "validated": row.validated or False,
         "labels": row.labels or "partial",
@@ -93,7 +93,7 @@ def _fields(row: Row, place: Place) -> dict[str, Any]:
     }
 
 
-def _origin(created_from: str | None, place: Place) -> str:
+def _origin(created_from: str | None, record: Record) -> str:
     """The origin whose name `created_from` begins with (DESIGN §3)."""
     if created_from is None:
         return "unknown"
@@ -104,5 +104,5 @@ def _origin(created_from: str | None, place: Place) -> str:
         f"`created_from` is {created_from[:80]!r}, which begins with none of "
         f"{', '.join(get_args(Origin))}: taken as unknown; set `origin`"
     )
-    place.problem("unknown_origin", message, warning=True)
+    record.problem("unknown_origin", message, warning=True)
     return "unknown"

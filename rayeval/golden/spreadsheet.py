@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rayeval.golden.contract import Row
-from rayeval.golden.problems import FaultError, Place, Report, nearest
+from rayeval.golden.problems import FaultError, Record, Report, nearest
 from rayeval.golden.text import BOM, LONE, decode, parse_json
 
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -29,32 +29,32 @@ def csv_records(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
     reader = csv.reader(lines, strict=True)
     header: list[str] = []
     while True:
-        place = report.at(reader.line_num + 1)
+        record = report.at(reader.line_num + 1)
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            place.problem("invalid_csv", f"{error}; quote the cell and double the quotes in it")
+            record.problem("invalid_csv", f"{error}; quote the cell and double the quotes in it")
             continue
         if cells is None:
             return
-        if not header:
+        if cells and not header:
             header = [name.strip() for name in cells]
-            if not known_columns(header, place):
+            if not known_columns(header, record):
                 return
         elif cells and not any(map(LONE.search, cells)):
-            yield from _record(header, cells, place)
+            yield from _values(header, cells, record)
 
 
-def known_columns(header: list[str], place: Place) -> bool:
+def known_columns(header: list[str], record: Record) -> bool:
     """Says which columns are unknown or there twice; False if there is no `question`."""
     for name in dict.fromkeys(header):
         if name not in Row.model_fields:
-            hint = nearest(name, Row.model_fields)
-            place.problem("unknown_field", f"column {name!r} is not part of the contract{hint}")
+            hint = nearest(name, Row.model_fields) or "; drop it"
+            record.problem("unknown_field", f"column {name!r} is not part of the contract{hint}")
         elif header.count(name) > 1:
-            place.problem("field_twice", f"column {name!r} is there twice; keep one")
+            record.problem("field_twice", f"column {name!r} is there twice; keep one")
     if "question" not in header:
-        place.problem("missing_field", f"no column `question` among {', '.join(header)}")
+        record.problem("missing_field", f"no column `question` among {', '.join(header)}")
     return "question" in header
 
 
@@ -74,22 +74,22 @@ def _text(data: bytes, report: Report) -> str:
         return data.decode(errors="surrogateescape")
 
 
-def _record(header: list[str], cells: list[str], place: Place) -> Iterator[tuple[int, Any]]:
+def _values(header: list[str], cells: list[str], record: Record) -> Iterator[tuple[int, Any]]:
     """The record, unless a cell of it can't be read."""
     if len(cells) != len(header):
-        place.problem("invalid_csv", f"{len(cells)} cells under {len(header)} columns")
+        record.problem("invalid_csv", f"{len(cells)} cells under {len(header)} columns")
         return
     value: dict[str, Any] = {}
+    readable = True
     for name, cell in zip(header, cells, strict=True):
         if cell and name in Row.model_fields:
             try:
                 value[name] = _value(name, cell)
             except FaultError as error:
-                place.problem(error.kind, f"column `{name}`: {error}")
-                value = {}
-                break
-    if value and place.line is not None:
-        yield place.line, value
+                record.problem(error.kind, f"column `{name}`: {error}")
+                readable = False
+    if value and readable and record.line is not None:
+        yield record.line, value
 
 
 def _value(name: str, cell: str) -> Any:

@@ -38,9 +38,9 @@ def parse_json(text: str) -> Any:
     try:
         value = json.loads(text)
     except RecursionError as error:
-        raise FaultError("invalid_json", "nested too deeply to be a question") from error
+        raise FaultError("invalid_json", "nested too deeply for a question") from error
     except ValueError as error:
-        raise FaultError("invalid_json", f"{error}; expected one JSON object") from error
+        raise FaultError("invalid_json", f"not JSON: {error}") from error
     if r"\ud" in text or r"\uD" in text or LONE.search(text):
         lone = list(_lone_surrogates(value))
         if lone:

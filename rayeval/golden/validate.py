@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rayeval.golden.contract import Evidence, Group, Part, Span, Turn
-from rayeval.golden.problems import Place, nearest, path_of, shown
+from rayeval.golden.problems import Record, nearest, path_of, shown
 
 P = TypeVar("P", bound=Part)
 Path = tuple[str | int, ...]
@@ -23,24 +23,28 @@ EXPECTED = {
     "bool_type": "true or false",
     "finite_number": "a finite number",
     "float_type": "a number",
+    "greater_than_equal": "a number of 64 bits",
     "int_type": "a whole number",
+    "less_than": "a number of 64 bits",
     "list_type": "a list",
     "model_type": "an object",
     "string_type": "text",
 }
 
 
-def fitted(model: type[P], value: Any, place: Place, path: Path = ()) -> tuple[P | None, set[str]]:
+def fitted(
+    model: type[P], value: Any, record: Record, path: Path = ()
+) -> tuple[P | None, set[str]]:
     """`value` as `model`, without the fields that don't fit, and the names of those.
 
-    What doesn't fit are problems at `place`; None where the rest is no `model` either.
+    What doesn't fit are problems at `record`; None where the rest is no `model` either.
     """
     try:
         return model.model_validate(value), set()
     except ValidationError as error:
         wrong = error.errors(include_url=False)
     for one in wrong:
-        place.problem(*_said(model, one, path))
+        record.problem(*_said(model, one, path))
     names = {str(one["loc"][0]) for one in wrong if one["loc"]}
     if not isinstance(value, dict):
         return None, names
@@ -58,7 +62,7 @@ def _said(model: type[Part], error: ErrorDetails, path: Path) -> tuple[str, str]
     if kind == "extra_forbidden":
         parents = [part for part in loc[:-1] if isinstance(part, str)]
         known = PARTS[parents[-1]] if parents else model
-        rest = f"is not part of the contract{nearest(str(name), known.model_fields)}"
+        rest = f"is not part of the contract{nearest(str(name), known.model_fields) or '; drop it'}"
         kind = "unknown_field"
     elif kind == "literal_error":
         rest = f"is {_named(error['input'])}, expected {error['ctx']['expected']}"
@@ -68,7 +72,8 @@ def _said(model: type[Part], error: ErrorDetails, path: Path) -> tuple[str, str]
     elif kind == "string_too_short":
         kind, rest = "missing_field", "is empty text; leave it out or fill it in"
     elif kind in ("greater_than_equal", "less_than_equal") and name == "relevance":
-        kind, rest = "relevance_out_of_range", rest.replace(error["msg"], "0, 1, 2 or 3")
+        rest = f"is {_named(error['input'])}, expected 0, 1, 2 or 3"
+        kind = "relevance_out_of_range"
     elif kind != "bad_date":
         kind = "wrong_type"
     at = path_of((*path, *loc))

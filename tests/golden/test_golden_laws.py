@@ -12,7 +12,7 @@ from rayeval.golden.locate import Locate
 from rayeval.golden.revisions import choose_revisions
 
 quick = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None
 )
 WORDS = st.lists(
     st.sampled_from(["한국", "cafe\u0301", "😀", "a", "b b", "\r\n", "  ", "25"]), max_size=12
@@ -77,6 +77,17 @@ def test_gathering_is_associative_and_in_any_order(load, make_corpus, data):
     assert got.equals(want)
     batch = questions.append_column("spots", got["spots"])
     assert Evaluate(corpus.catalogue)(batch).num_rows == questions.num_rows
+
+
+def test_a_quote_that_is_too_common_is_so_in_any_order(load, make_corpus):
+    corpus = make_corpus(*({"source_id": name, "text": "a " * 600} for name in "xyz"))
+    questions, _ = load({"question": "q", "evidence": [{"quote": "a "}, {"quote": " a "}]})
+    locate = Locate()
+    x, y, z = (locate.load(shard)(questions) for shard in corpus.shards(3))
+    want = locate.gather([x, y, z])
+    assert [s["kind"] for s in want["spots"].to_pylist()[0]] == ["quote_ambiguous"] * 2
+    assert locate.gather([locate.gather([z, x]), y]).equals(want)
+    assert locate.gather([locate.load(shard)(questions) for shard in corpus.shards(1)]).equals(want)
 
 
 @quick

@@ -24,17 +24,17 @@ def shown(source, start, end, kind="paragraph", number=1):
             "start_char": pieces[0]["start_char"], "end_char": pieces[-1]["end_char"]}  # fmt: skip
 
 
-HEAD = "<html><head><title>x</title></head><h1>Leave</h1>"
-BODY = "<p>You have <b>25</b>\n  days &amp; more.</p>"
+HEAD = "<html><head><title>Leave</title></head><h1>Leave</h1>"
+BODY = "<p class='two'>You have <b>25</b>\n  days &amp; more.</p>"
 LAST = "<ul><li>one</li><li>two</li></ul>"
 PAGE = f"{HEAD}{BODY}<script>var days = 25;</script>{LAST}</html>"
 
 
 @pytest.fixture(scope="session")
 def page(make_corpus):
-    heading = PAGE.index("Leave")
+    heading = PAGE.index("Leave</h1>")
     body = PAGE.index("You")
-    items = PAGE.index("one"), PAGE.index("two")
+    items = PAGE.index("one"), PAGE.index("two</li>")
     elements = [
         shown(PAGE, heading, heading + 5, "heading"),
         shown(PAGE, body, PAGE.index("</p>")),
@@ -54,8 +54,9 @@ def page(make_corpus):
         ),
         pytest.param("& more.", "&amp; more.", id="from an entity on"),
         pytest.param("have 25", "have <b>25", id="into a tag"),
-        pytest.param("two", "two", id="nested elements count once"),
-        pytest.param("Leave You have", "Leave</h1><p>You have", id="across elements"),
+        pytest.param("two", "two", id="what is read, though an attribute says it too"),
+        pytest.param("Leave", "Leave", id="what is read, though the title says it too"),
+        pytest.param("Leave You have", "Leave</h1><p class='two'>You have", id="across elements"),
         pytest.param("days &amp; more", "days &amp; more", id="as it is written"),
     ],
 )
@@ -65,12 +66,13 @@ def test_a_quote_as_read_is_one_span_of_the_source(page, evidence_of, quote, sou
         assert problems == []
         (span,) = found["spans"]
         assert PAGE[span["start_char"] : span["end_char"]] == source
+        assert span["start_char"] > PAGE.index("</head>")
         assert found["parsed"]
 
 
 def test_the_whole_document_is_what_readers_see(page, evidence_of):
     (found,), _ = evidence_of(page, {"source_id": "a"})
-    start, end = PAGE.index("Leave"), PAGE.index("two") + 3
+    start, end = PAGE.index("Leave</h1>"), PAGE.index("two</li>") + 3
     assert found["spans"] == [{"start_char": start, "end_char": end}]
 
 
@@ -80,7 +82,7 @@ def test_the_whole_document_is_what_readers_see(page, evidence_of):
         pytest.param("<b>25</b>\n  days", True, id="markup and all"),
         pytest.param("one</li><li>two", True, id="over two items"),
         pytest.param("var days = 25;", False, id="a script"),
-        pytest.param("<title>x</title>", False, id="the head"),
+        pytest.param("<title>Leave</title>", False, id="the head"),
     ],
 )
 def test_text_that_no_element_shows_is_lost(page, evidence_of, quote, parsed):
