@@ -105,15 +105,21 @@ class Document:
         return reached[: len(self._starts)]
 
     def covered(self, spans: Sequence[Place]) -> int:
-        """How many characters of `spans`, which are disjoint, lie in any element.
+        """How many characters of `spans`, which are disjoint, were not lost in parsing.
 
-        Markup between the elements of a rendered format is nothing that could be lost.
+        What may lie outside every element is white space, and markup of a rendered format.
         """
         if self.rendered and self.read(spans):
             return sum(end - start for start, end in spans)
-        starts = np.maximum(self._starts, self._reached)
-        overlaps = (np.minimum(self._ends, e) - np.maximum(starts, s) for s, e in spans)
-        return int(sum(overlap.clip(min=0).sum() for overlap in overlaps))
+        return sum(end - start - self._lost(start, end) for start, end in spans)
+
+    def _lost(self, start: int, end: int) -> int:
+        """Characters of [start, end) other than white space that no element holds."""
+        low = np.clip(np.maximum(self._starts, self._reached), start, end)
+        high = np.clip(self._ends, start, end)
+        held = high > low
+        gaps = zip([start, *high[held]], [*low[held], end], strict=True)
+        return sum(len("".join(self.text[a:b].split())) for a, b in gaps)
 
     def read(self, spans: Sequence[Place]) -> bool:
         """Whether the elements' text there is the source's, but for its form."""

@@ -241,3 +241,11 @@ def test_gold_that_parsing_lost(make_corpus, evidence_of, elements, full, parsed
         corpus, {"source_id": "a", "quote": "0123456789"}, settings={"full": full}
     )
     assert (found["parsed"], problems) == (parsed, [])
+
+
+def test_white_space_between_elements_is_not_lost(make_corpus, evidence_of):
+    parts = [{"element_id": "p-1", "kind": "paragraph", "start_char": 0, "end_char": 2},
+             {"element_id": "p-2", "kind": "paragraph", "start_char": 4, "end_char": 6}]  # fmt: skip
+    corpus = make_corpus({"source_id": "a", "text": "Hi\n\nOk", "elements": parts})
+    (found,), problems = evidence_of(corpus, {"source_id": "a", "quote": "Hi\n\nOk"})
+    assert (found["parsed"], problems) == (True, [])
