@@ -119,13 +119,16 @@ class Relevance:
         counts = self.evidence.counts[evidence]
         return passage[counts], self.evidence.group[evidence[counts]]
 
-    def groups_covered(self, union: Union) -> Bools:
-        """(n_groups,): whether what a union covers finds the group."""
+    def covered(self, union: Union) -> Bools:
+        """(n_evidence,): whether what a union covers finds the evidence."""
         n = len(self.evidence.row)
         chars = _sum(self.evidence_pieces, union.within(self.evidence_pieces), n)
         besides = _sum(self.needs_pieces, union.within(self.needs_pieces), n)
-        covered = (chars >= self.needed) & (besides >= self.needed_besides)
-        group = self.evidence.group[covered & self.evidence.counts]
+        return (chars >= self.needed) & (besides >= self.needed_besides)
+
+    def groups_covered(self, union: Union) -> Bools:
+        """(n_groups,): whether what a union covers finds the group."""
+        group = self.evidence.group[self.covered(union) & self.evidence.counts]
         return np.bincount(group, minlength=len(self.evidence.groups.row)) > 0
 
 

@@ -1,0 +1,1 @@
+"""Where every question first lost what it needs (DESIGN §6)."""
