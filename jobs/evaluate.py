@@ -26,7 +26,9 @@ from rayeval.execution.progress import Bars
 def evaluate(
     config: Annotated[str, typer.Argument(help="A YAML configuration.")],
     verdict: Annotated[str | None, typer.Option(help="Where to write how it ended.")] = None,
-    runs: Annotated[str, typer.Option(help="The folder of runs, on storage all nodes see.")] = "runs",
+    runs: Annotated[
+        str, typer.Option(help="The folder of runs, on storage all nodes see.")
+    ] = "runs",
     store: Annotated[str | None, typer.Option(help="The store [RUNS/.store].")] = None,
     address: Annotated[str, typer.Option(help="The Ray cluster.")] = "auto",
     workers: Annotated[int | None, typer.Option(help="Override placement.workers.")] = None,

@@ -119,6 +119,14 @@ def absolute(path: str) -> str:
     return path if is_uri(path) else str(Path(path).absolute())
 
 
+def clear_folder(path: str, *, keep: str) -> None:
+    """Removes every file in a folder but the one named `keep`."""
+    fs, inner = open_fs(path)
+    for name in list_files(path):
+        if name != keep:
+            fs.delete_file(f"{inner}/{name}")
+
+
 def delete_folder(path: str) -> None:
     """Removes a folder and everything below it, if it is there."""
     fs, inner = open_fs(path)

@@ -30,6 +30,7 @@ def commit_run(
 ) -> None:
     """Tables, latency, report; then the manifest."""
     root, config = job.options.root, job.config
+    files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
     serial = latency.Serial()
     if config.latency.sample:
         serial = latency.serial_pass(
