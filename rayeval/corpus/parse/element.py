@@ -29,18 +29,15 @@ class Headings:
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
+        self.path: tuple[str, ...] = ()
+        """Their texts, from the outermost inwards."""
 
     def enter(self, level: int, text: str) -> tuple[str, ...]:
         """A heading begins here. Returns the path above it."""
-        self._open = [(n, words) for n, words in self._open if n < level]
-        above = self.path
-        self._open.append((level, " ".join(text.split())))
-        return above
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """From the outermost heading inwards."""
-        return tuple(text for _, text in self._open)
+        above = [(n, words) for n, words in self._open if n < level]
+        self._open = [*above, (level, " ".join(text.split()))]
+        self.path = tuple(words for _, words in self._open)
+        return self.path[:-1]
 
 
 class Names:
