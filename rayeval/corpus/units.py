@@ -43,8 +43,8 @@ def units(path: str, include: Sequence[str] | None = None) -> list[Unit]:
     """All that is to be read below `path`, sorted by name.
 
     path: a folder, or one JSON Lines or Parquet file, or one document; local or a URI.
-    include: globs below the folder. Without them: every document that doesn't lie in a
-        folder or a file with a leading dot; where there is none, every table of documents.
+    include: globs below the folder. Without them: every document; where there is none, every
+        table of documents. Names that begin with a dot are read only if a glob has that dot.
     Raises DataError if there is nothing at `path`, or a file of unknown kind.
     """
     if files.is_folder(path):
@@ -75,22 +75,25 @@ def extension(name: str) -> str:
 
 
 def _chosen(names: list[str], include: Sequence[str] | None) -> list[str]:
-    if include is not None:
-        patterns = [_pattern(glob) for glob in include]
-        return [
-            name
-            for name in names
-            if extension(name) in (*FORMATS, *TABLES) and any(p.fullmatch(name) for p in patterns)
-        ]
-    shown = [name for name in names if not re.search(r"(?:^|/)\.", name)]
-    documents = [name for name in shown if extension(name) in FORMATS]
-    return documents or [name for name in shown if extension(name) in TABLES]
+    patterns = [_pattern(glob) for glob in (["**"] if include is None else include)]
+    chosen = [name for name in names if any(pattern.fullmatch(name) for pattern in patterns)]
+    documents = [name for name in chosen if extension(name) in FORMATS]
+    tables = [name for name in chosen if extension(name) in TABLES]
+    return documents or tables if include is None else documents + tables
 
 
 def _pattern(glob: str) -> re.Pattern[str]:
-    rules = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    """As in a shell, a wildcard doesn't stand for a dot that a name begins with."""
+    shown = r"(?!(?<![^/])\.)"
+    folders = f"(?:{shown}[^/]+/)*"
+    rules = {
+        "**/": folders,
+        "**": f"{folders}{shown}[^/]*",
+        "*": f"{shown}[^/]*",
+        "?": f"{shown}[^/]",
+    }
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob)
-    return re.compile("".join(rules.get(part) or re.escape(part) for part in parts), re.DOTALL)
+    return re.compile("".join(rules.get(part) or re.escape(part) for part in parts))
 
 
 def _split(folder: str, names: list[str]) -> list[Unit]:
