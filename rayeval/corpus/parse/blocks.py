@@ -33,7 +33,7 @@ _Tags = frozenset[str]
 _ENDS: dict[str, tuple[_Tags, _Tags]] = {
     "li": (frozenset({"li"}), frozenset({"ul", "ol", "menu", "dir"})),
     **dict.fromkeys(("dt", "dd"), (frozenset({"dt", "dd"}), frozenset({"dl"}))),
-    **dict.fromkeys(_ROWS, (frozenset({"tr"}), frozenset({"table"}))),
+    **dict.fromkeys(_ROWS, (_CELLS | {"tr"}, frozenset({"table"}))),
     **dict.fromkeys(_CELLS, (_CELLS, frozenset({"tr", "table"}))),
     **dict.fromkeys(_HEADINGS, (frozenset(_HEADINGS), BLOCKS - {*_HEADINGS})),
 }
@@ -88,7 +88,7 @@ class Blocks:
         """
         ended = list(self._end_paragraph())
         if tag in _ENDS:
-            ended += self._end_to(*_ENDS[tag])
+            ended += self._end_to(*_ENDS[tag], all_of_them=True)
         if tag == "hr" or len(self._open) >= _MAX_DEPTH:
             return ended, None
         self._count += 1
@@ -107,7 +107,7 @@ class Blocks:
             scope = frozenset({"table"})
         else:
             scope = _CELLS | {"table"}
-        return ended + self._end_to(frozenset({tag}), scope)
+        return ended + self._end_to(frozenset({tag}), scope, all_of_them=False)
 
     def end_all(self) -> Iterator[Block]:
         """The end of the document."""
@@ -141,13 +141,14 @@ class Blocks:
         if self._open and self._open[-1].tag in ("", "p"):
             yield self._open.pop()
 
-    def _end_to(self, tags: _Tags, scope: _Tags) -> list[Block]:
-        """Ends the innermost of `tags` and all within it, unless one of `scope` holds it off."""
+    def _end_to(self, tags: _Tags, scope: _Tags, *, all_of_them: bool) -> list[Block]:
+        """Ends the innermost of `tags`, or all up to one of `scope`, with what is within."""
+        found = len(self._open)
         for i in range(len(self._open) - 1, -1, -1):
             if self._open[i].tag in tags:
-                ended = self._open[i:][::-1]
-                del self._open[i:]
-                return ended
-            if self._open[i].tag in scope:
+                found = i
+            if self._open[i].tag in scope or (found == i and not all_of_them):
                 break
-        return []
+        ended = self._open[found:][::-1]
+        del self._open[found:]
+        return ended

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))"  # a comment, ended or not
     r"|<(?:[!?]|/(?![a-zA-Z]))[^>]*+(?:>|\Z)"  # a declaration, or what is read as a comment
     rf"|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/><]*+)(?P<rest>(?:{_ATTRIBUTE})*+)>"
-    r"|&(?:\#0*+[0-9]{1,7}|\#[xX]0*+[0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]*+);?+",
+    r"|&(?:\#0{0,99}[0-9]{1,7}(?![0-9])|\#[xX]0{0,99}[0-9a-fA-F]{1,6}(?![0-9a-fA-F])|[a-zA-Z][a-zA-Z0-9]*+);?+",
     re.DOTALL,
 )
 _RUN = re.compile(rf"[^{_WHITE}]++(?: [^{_WHITE}]++)*+")
@@ -114,23 +114,24 @@ class _Reader:
         """White space stays as it is, but for what precedes or follows all else in its block."""
         text = self._source[start:end]
         begin = start + len(text) - len(text.lstrip(_WHITE))
-        stop = start + len(text.rstrip(_WHITE))
-        if begin > start and pre.first >= 0:
-            self._visible.hold(start, self._source[start:begin])
-        if begin < stop:
-            self._show(begin, stop, self._source[begin:stop])
-            if stop < end:
-                self._visible.hold(stop, self._source[stop:end])
+        stop = max(begin, start + len(text.rstrip(_WHITE)))
+        for left, right in ((start, begin), (begin, stop), (stop, end)):
+            self._put(left, right, self._source[left:right], pre)
 
     def _reference(self, start: int, end: int) -> None:
         """`&amp;` and the like; one that names nothing shows as it is written."""
-        if self._templates:
-            return
-        shown = unescape(self._source[start:end])
-        if shown.strip(_WHITE) or (shown and self._blocks.preformatted):
-            self._show(start, end, shown)
-        elif shown:
+        if not self._templates:
+            shown = unescape(self._source[start:end])
+            self._put(start, end, shown, self._blocks.preformatted)
+
+    def _put(self, start: int, end: int, text: str, pre: Block | None) -> None:
+        """Something visible, or white space."""
+        if text.strip(_WHITE):
+            self._show(start, end, text)
+        elif text and pre is None:
             self._visible.separate(" ")
+        elif text and pre is not None and pre.first >= 0:
+            self._visible.hold(start, end, text)
 
     def _show(self, start: int, end: int, text: str) -> None:
         if not self._blocks.in_element:

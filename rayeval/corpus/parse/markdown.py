@@ -9,6 +9,7 @@ are part of it; items, tables and code are elements wherever they stand.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -55,7 +56,7 @@ def elements(text: str, start: int) -> list[Element]:
     """
     tokens = _MD.parse(text[start:])
     walk = _Walk(Lines.of(text[start:]), start)
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, following in zip_longest(tokens, tokens[1:]):
         walk.visit(token, following)
     return sorted(walk.found, key=lambda element: (element.start, -element.end))
 

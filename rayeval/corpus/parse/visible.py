@@ -19,7 +19,7 @@ class Visible:
         self.length = 0
         self._parts: list[str] = []
         self._separator = ""
-        self._held: list[tuple[int, str]] = []
+        self._held: list[tuple[int, int, str]] = []
         self._end = 0
 
     def separate(self, by: str) -> None:
@@ -28,15 +28,15 @@ class Visible:
         if by == "\n":
             self._held.clear()
 
-    def hold(self, start: int, white: str) -> None:
+    def hold(self, start: int, end: int, white: str) -> None:
         """White space that is kept as it is if something follows in its block."""
-        self._held.append((start, white))
+        self._held.append((start, end, white))
 
     def settle(self, start: int) -> None:
         """Puts down the white space before what is visible at source character `start`."""
         if self._held:
-            for at, white in self._held:
-                self.add(at, at + len(white), white)
+            for held in self._held:
+                self.add(*held)
         elif self._separator and self.length:
             self.add(self._end, start, self._separator)
         self._held.clear()
