@@ -4,10 +4,12 @@ import html as standard
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rayeval.corpus.parse import html
+
+untimed = settings(deadline=None)  # the machine's load is no property of the code
 
 
 def found(source, start=0):
@@ -175,6 +177,7 @@ def shown(source, piece):
     return raw if end - start == chars else standard.unescape(raw)
 
 
+@untimed
 @given(soup, st.integers(0, 3))
 def test_pieces_lead_back_to_the_source(text, start):
     source = "\ufeff--"[:start] + text
@@ -194,6 +197,7 @@ def test_pieces_lead_back_to_the_source(text, start):
             assert part.isspace() or part.split() == shown(source, piece).split()
 
 
+@untimed
 @given(soup)
 def test_elements_lie_in_each_other_or_apart(source):
     elements = html.elements(source, 0)
@@ -237,6 +241,7 @@ trees = st.recursive(
 )
 
 
+@untimed
 @given(trees)
 def test_nothing_that_shows_is_lost_or_repeated(source):
     reader = Reader()

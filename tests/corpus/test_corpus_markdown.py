@@ -5,11 +5,13 @@ import unicodedata
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from rayeval.corpus.parse import markdown, text
+
+untimed = settings(deadline=None)  # the machine's load is no property of the code
 
 
 def found(source, start=0, parse=markdown.elements):
@@ -193,6 +195,7 @@ sources = st.lists(st.tuples(blocks, st.sampled_from(["\n", "\r\n", "\r"]))).map
 )
 
 
+@untimed
 @given(sources, st.sampled_from(["", "\ufeff", "---\na: b\n---\n"]))
 def test_every_visible_character_is_in_an_element_and_elements_are_in_order(source, front):
     elements = markdown.elements(front + source, len(front))
@@ -204,6 +207,7 @@ def test_every_visible_character_is_in_an_element_and_elements_are_in_order(sour
     assert len({e.element_id for e in elements}) == len(elements)
 
 
+@untimed
 @given(sources)
 def test_cells_are_what_the_library_takes_them_for(source):
     md = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").disable("reference")
