@@ -48,7 +48,9 @@ class _Cutter:
     ) -> None:
         self._units = units
         self._size, self._overlap = size, overlap
-        self._ends: list[int] = filled.end(np.arange(units.n_chars + 1)).tolist()
+        places = np.arange(units.n_chars + 1)
+        self._ends: list[int] = filled.end(places).tolist()
+        self._begins: list[int] = filled.start(places).tolist()
         self._levels: list[tuple[list[int], list[int]]] = [
             (cuts.tolist(), filled.end(cuts).tolist()) for cuts in bounds.levels
         ]
@@ -58,36 +60,43 @@ class _Cutter:
     def section(self, start: int, body: int, stop: int) -> Iterator[Span]:
         """The chunks of one section, whose first body begins at `body`."""
         at = start
-        done = body if body < self._units.forth(start, self._size) else start
-        while True:
-            best = self._best(at, done, stop)
-            done = self._past_row(at, stop) if best is None else best
-            yield at, self._ends[done]
-            if done == stop:
-                return
-            at = self._repeated(at, done, stop)
+        after = body if body < self._units.forth(start, self._size) else start
+        while at < stop:
+            cut = self._best(at, after, stop) or self._past_row(at, stop)
+            if cut is not None:
+                yield at, self._ends[cut]
+                at, after = self._repeated(at, cut, stop), cut
+            elif at < after:
+                after = at  # no visible part of the body fits beside its heading
+            else:
+                at = after = self._begins[at]  # nor beside so much indentation
 
     def _best(self, at: int, after: int, stop: int) -> int | None:
-        """Where to cut the chunk that begins at `at`: past `after`, with no more than `size`."""
+        """Where to cut the chunk from `at`, to hold no more than `size` but something past `after`.
+
+        None if there is no such place.
+        """
         limit = self._units.forth(at, self._size)
         if self._ends[stop] <= limit:
             return stop
         for cuts, ends in self._levels:
             last = bisect_right(ends, limit) - 1
-            if last >= 0 and cuts[last] > after:
+            if last >= 0 and ends[last] > after:
                 return cuts[last]
-        return limit if limit > after and self._row_end(limit) is None else None
+        return limit if self._ends[limit] > after and self._row_end(limit) is None else None
 
-    def _past_row(self, at: int, stop: int) -> int:
-        """The first cut after the row in which the chunk that begins at `at` is full."""
-        limit = self._units.forth(at, self._size)
-        end = self._row_end(limit) or limit
-        places = [bisect_left(cuts, end) for cuts, _ in self._levels]
-        cuts = [cuts[i] for i, (cuts, _) in zip(places, self._levels, strict=True) if i < len(cuts)]
-        return min([*cuts, stop])
+    def _past_row(self, at: int, stop: int) -> int | None:
+        """The first cut after the row in which the chunk from `at` is full, if it is in one."""
+        end = self._row_end(self._units.forth(at, self._size))
+        if end is None:
+            return None
+        places = [(cuts, bisect_left(cuts, end)) for cuts, _ in self._levels]
+        return min([stop, *(cuts[place] for cuts, place in places if place < len(cuts))])
 
     def _repeated(self, at: int, done: int, stop: int) -> int:
         """Where the next chunk begins: at `done`, or before it by as much as `overlap` takes in."""
+        if done == stop:
+            return stop
         end = self._ends[done]
         first = bisect_left(self._coarse, max(self._units.back(end, self._overlap), at + 1))
         if first < len(self._coarse) and self._coarse[first] < done:
