@@ -140,8 +140,8 @@ class _Lookup:
 
 def _answer(name: str, rows: Ints, items: pa.Array, n_rows: int) -> pa.Table:
     """A table of the list column `name`; rows, items: (n_items,), in any order."""
-    ids = pl.Series(items.field("chunk_id"), dtype=pl.String)
-    order = pl.select(pl.arg_sort_by(pl.Series(rows), ids)).to_series().to_numpy()
+    keys = pl.DataFrame({"row": rows, "id": pl.Series(items.field("chunk_id"), dtype=pl.String)})
+    order = keys.select(pl.arg_sort_by("row", "id")).to_series().to_numpy()
     return pa.table({name: lists(rows[order], items.take(pa.array(order)), n_rows)})
 
 
