@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 DATA = Path(os.environ.get("RAYEVAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -19,3 +20,8 @@ def shared_data() -> Callable[[str], Path]:
         return DATA / name
 
     return find
+
+
+# A shared machine may stall for a second: how long an example takes says nothing.
+hypothesis.settings.register_profile("rayeval", deadline=None)
+hypothesis.settings.load_profile("rayeval")

@@ -87,3 +87,11 @@ class Filled:
     def start(self, at: Ints) -> Ints:
         """The first filled character at or after each place; the text's end if there is none."""
         return self._ahead[at]
+
+    def end_at(self, place: int) -> int:
+        """`end` of one place."""
+        return int(self._behind[place])
+
+    def start_at(self, place: int) -> int:
+        """`start` of one place."""
+        return int(self._ahead[place])

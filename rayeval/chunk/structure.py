@@ -48,9 +48,7 @@ class _Cutter:
     ) -> None:
         self._units = units
         self._size, self._overlap = size, overlap
-        places = np.arange(units.n_chars + 1)
-        self._ends: list[int] = filled.end(places).tolist()
-        self._begins: list[int] = filled.start(places).tolist()
+        self._filled = filled
         self._levels: list[tuple[list[int], list[int]]] = [
             (cuts.tolist(), filled.end(cuts).tolist()) for cuts in bounds.levels
         ]
@@ -64,12 +62,12 @@ class _Cutter:
         while at < stop:
             cut = self._best(at, after, stop) or self._past_row(at, stop)
             if cut is not None:
-                yield at, self._ends[cut]
+                yield at, self._filled.end_at(cut)
                 at, after = self._repeated(at, cut, stop), cut
             elif at < after:
                 after = at  # no visible part of the body fits beside its heading
             else:
-                at = after = self._begins[at]  # nor beside so much indentation
+                at = after = self._filled.start_at(at)  # nor beside so much indentation
 
     def _best(self, at: int, after: int, stop: int) -> int | None:
         """Where to cut the chunk from `at`, to hold no more than `size` but something past `after`.
@@ -77,13 +75,15 @@ class _Cutter:
         None if there is no such place.
         """
         limit = self._units.forth(at, self._size)
-        if self._ends[stop] <= limit:
+        if self._filled.end_at(stop) <= limit:
             return stop
         for cuts, ends in self._levels:
             last = bisect_right(ends, limit) - 1
             if last >= 0 and ends[last] > after:
                 return cuts[last]
-        return limit if self._ends[limit] > after and self._row_end(limit) is None else None
+        return (
+            limit if self._filled.end_at(limit) > after and self._row_end(limit) is None else None
+        )
 
     def _past_row(self, at: int, stop: int) -> int | None:
         """The first cut after the row in which the chunk from `at` is full, if it is in one."""
@@ -97,7 +97,7 @@ class _Cutter:
         """Where the next chunk begins: at `done`, or before it by as much as `overlap` takes in."""
         if done == stop:
             return stop
-        end = self._ends[done]
+        end = self._filled.end_at(done)
         first = bisect_left(self._coarse, max(self._units.back(end, self._overlap), at + 1))
         if first < len(self._coarse) and self._coarse[first] < done:
             place = self._coarse[first]

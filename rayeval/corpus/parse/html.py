@@ -17,11 +17,12 @@ from rayeval.corpus.parse.visible import Visible
 
 _WHITE = " \t\n\r\f"
 _ATTRIBUTE = r"""[\s/]++|=|[^\s/>=<][^\s/>=<]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+"""
+_NUMBER = r"\#0{0,99}[0-9]{1,7}(?![0-9])|\#[xX]0{0,99}[0-9a-fA-F]{1,6}(?![0-9a-fA-F])"
 _TOKEN = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))"  # a comment, ended or not
     r"|<(?:[!?]|/(?![a-zA-Z]))[^>]*+(?:>|\Z)"  # a declaration, or what is read as a comment
     rf"|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/><]*+)(?P<rest>(?:{_ATTRIBUTE})*+)>"
-    r"|&(?:\#0{0,99}[0-9]{1,7}(?![0-9])|\#[xX]0{0,99}[0-9a-fA-F]{1,6}(?![0-9a-fA-F])|[a-zA-Z][a-zA-Z0-9]*+);?+",
+    rf"|&(?:{_NUMBER}|[a-zA-Z][a-zA-Z0-9]*+);?+",
     re.DOTALL,
 )
 _RUN = re.compile(rf"[^{_WHITE}]++(?: [^{_WHITE}]++)*+")
@@ -130,7 +131,7 @@ class _Reader:
             self._show(start, end, text)
         elif text and pre is None:
             self._visible.separate(" ")
-        elif text and pre is not None and pre.first >= 0:
+        elif text and pre and pre.first >= 0:
             self._visible.hold(start, end, text)
 
     def _show(self, start: int, end: int, text: str) -> None:
