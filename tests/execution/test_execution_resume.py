@@ -89,5 +89,5 @@ def test_a_run_does_not_go_on_with_other_questions(project, tmp_path):
     assert kill_after(start(copy, runs), runs, 6)
     golden = copy / "golden.jsonl"
     golden.write_text(golden.read_text().replace("how many days", "how many hours"))
-    with pytest.raises(RunError, match="the golden is no longer what run .* began with"):
+    with pytest.raises(RunError, match=r"the golden is no longer what run .* began with"):
         resume_run(unfinished(runs), str(runs), Silent())

@@ -12,7 +12,8 @@ BAR = SENTENCE.index("스크")
 @pytest.fixture
 def config(tmp_path):
     """Chunks of 40 characters; the first ends at the bar, in the middle of a word."""
-    before = "회의실 예약은 총무팀에 문의한다. ".ljust(40 - BAR, "-")
+    before = "회의실 예약은 총무팀에 문의한다. 전화는 1번. "
+    assert len(before) + BAR == 40
     others = [
         {"source_id": f"n{n}", "text": f"{n}번 공지: 주차장 이용 안내와 식당 운영 시간을 알린다."}
         for n in range(9)

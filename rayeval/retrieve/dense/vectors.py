@@ -21,12 +21,18 @@ def vector_column(vectors: Vectors) -> pa.Array:
 
 
 def matrix(column: pa.ChunkedArray | pa.Array) -> tuple[Vectors, npt.NDArray[np.bool_]]:
-    """The vectors that are there, (n_valid, dim), and which rows have one, (n_rows,)."""
+    """The vectors that are there, (n_valid, dim), and which rows have one, (n_rows,).
+
+    column: lists of one length, of a fixed-size type or (as stored) not.
+    """
     array = combined(column)
     valid = array.is_valid().to_numpy(zero_copy_only=False)
     present = array if valid.all() else array.drop_null()
     flat = present.flatten().to_numpy()
-    dim = len(flat) // len(present) if len(present) else 0
+    if pa.types.is_fixed_size_list(array.type):
+        dim = array.type.list_size
+    else:
+        dim = len(flat) // max(1, len(present))
     return flat.reshape(len(present), dim), valid
 
 
