@@ -47,11 +47,17 @@ def test_the_cut_falls_at_the_bar(evaluate, config):
     assert any(text.startswith("스크 포털에서") for text in chunks)
 
 
-@pytest.mark.parametrize("analyzer", ["whitespace", "unicode_words", "char_ngram", "kiwi"])
+@pytest.mark.parametrize("analyzer", ["whitespace", "unicode_words", "char_ngram"])
 def test_the_subject_was_cut_off(evaluate, config, analyzer):
     run = evaluate(f"retrieve.arms.bm25.analyzer={{kind: {analyzer}}}", config=config)
     row = run.failures.to_dicts()[0]
     assert (row["status"], row["code"], row["stage"]) == ("failed", "CHUNK_CONTEXT_SEVERED", "bm25")
+
+
+def test_morphemes_share_a_word_with_the_fact(evaluate, config):
+    """걸리나요 and 걸린다 are one stem to Kiwi, so the chunk is found without its subject."""
+    run = evaluate("retrieve.arms.bm25.analyzer={kind: kiwi}", config=config)
+    assert run.failures["status"].to_list() == ["success"]
 
 
 def test_whole_sentences_are_found(evaluate, config):
