@@ -9,7 +9,7 @@ import pytest
 import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metrics_batches import evidence, hits, place, question, table
+from metrics_batches import CONTEXT, evidence, hits, place, question, table
 from test_metrics_reference import questions
 from test_metrics_walk_reference import PIPELINES, walks
 
@@ -17,7 +17,6 @@ from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FirstFailure
 from rayeval.metrics.failure.missed import Missed
 from rayeval.metrics.per_query import PerQuery
-from rayeval.metrics.pipeline import Later, Pipeline
 
 
 def as_bytes(part):
@@ -38,9 +37,6 @@ def batches_agree(stage, rows, cuts, shuffled):
     mixed = mixed.take(pa.compute.sort_indices(mixed["question_id"]))
     assert mixed["question_id"].equals(want["question_id"])
     return mixed, want
-
-
-CONTEXT = Pipeline(later=(Later("s", "context"),))
 
 
 @settings(max_examples=40, deadline=None)
@@ -68,6 +64,7 @@ def test_batches_and_order_change_no_failure(data):
         assert mixed.to_pylist() == want.to_pylist()
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 3), min_size=1, max_size=12),
     st.integers(0, 5),
