@@ -98,6 +98,36 @@ def test_alternatives_count_once_and_any_will_do():
     assert value("char_recall@1", **case) == 0.5
 
 
+TWICE = {
+    "ranking": "ab",
+    "gold": [evidence("e", (0, 10))],
+    "passages": [place("a", (0, 10)), place("b", (0, 12))],
+}
+SAME = {
+    "ranking": "a",
+    "gold": [evidence("e", (0, 10)), evidence("f", (0, 10))],
+    "passages": [place("a", (0, 10))],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "want"),
+    [
+        pytest.param("ndcg@2", TWICE, 1, id="a fact found twice is paid once in ndcg"),
+        pytest.param("map@2", TWICE, 1, id="and in map"),
+        pytest.param("recall@2", TWICE, 1, id="and in recall"),
+        pytest.param("precision@2", TWICE, 1, id="though both hits find it"),
+        pytest.param("recall@1", SAME, 1, id="two facts in the same characters are both found"),
+        pytest.param("map@1", SAME, 0.5, id="and take two positions"),
+        pytest.param("char_recall@1", SAME, 1, id="their characters count once"),
+        pytest.param("char_precision@1", SAME, 1, id="in precision too"),
+        pytest.param("tokens_per_gold_char", SAME, 1, id="and in what they cost"),
+    ],
+)
+def test_repeated_text(name, case, want):
+    assert value(name, **case) == want
+
+
 HALVES = {
     "ranking": "ab",
     "gold": [evidence("e", (0, 10))],
