@@ -93,14 +93,15 @@ class Totals:
 
     def slices(self) -> pa.Table:
         """SLICES: the same by slice, also of slices in which no question counts."""
-        rows, seen = [], self._seen()
-        for name in sorted({name for slices in seen for name in slices}):
-            inside = [
-                slices
-                for slices in seen
-                if name in slices and (name == SYNTHETIC or SYNTHETIC not in slices)
-            ]
-            rows += [{"slice": name, **row} for row in self._rows(inside)]
+        members: dict[str, list[tuple[str, ...]]] = {}
+        for slices in self._seen():
+            for name in slices:
+                inside = members.setdefault(name, [])
+                if name == SYNTHETIC or SYNTHETIC not in slices:
+                    inside.append(slices)
+        rows = [
+            {"slice": name, **row} for name in sorted(members) for row in self._rows(members[name])
+        ]
         return pa.Table.from_pylist(rows, schema=SLICES)
 
     def _seen(self) -> set[tuple[str, ...]]:

@@ -6,6 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from rayeval.metrics.config import Metrics
+from rayeval.metrics.per_query import PerQuery
+from rayeval.metrics.pipeline import Later, Pipeline
 from rayeval.tables import HITS, LOCATED, PASSAGES, PLACE, TEXT, TEXTS
 
 GOLD_CHUNKS = pa.list_(PLACE)
@@ -96,3 +99,16 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table(
         {name: pa.array([row.get(name) for row in rows], column_type(name)) for name in names}
     )
+
+
+CONTEXT = Pipeline(later=(Later("s", "context"),))
+"""One stage `s` that every metric is measured at."""
+
+
+def value(
+    name: str, *, ranking: Any, gold: Any, passages: Any, config: Any = None, **given: Any
+) -> Any:
+    """One metric of one question."""
+    row = question(evidence=gold, passages=passages, s=hits(ranking), **given)
+    result = PerQuery(Metrics(names=[name], **(config or {})), CONTEXT)(table([row]))
+    return result[name][0].as_py()

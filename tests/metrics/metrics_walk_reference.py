@@ -28,7 +28,8 @@ class Walker:
     def __init__(self, row: Row, pipeline: Pipeline, full: str = "0.8") -> None:
         self.row, self.pipeline, self.full = row, pipeline, full
         self.gold = [e for e in row["evidence"] if e["gold"]]
-        self.groups = list(dict.fromkeys(e["group_id"] for e in self.gold))
+        order = dict.fromkeys(e["group_id"] for e in row["evidence"])
+        self.groups = [g for g in order if any(e["group_id"] == g for e in self.gold)]
         self.places = {p["chunk_id"]: p for p in row["passages"]}
         self.chunks = row["gold_chunks"]
         self.split = [

@@ -5,13 +5,12 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metrics_batches import evidence, hits, place, question, table
+from metrics_batches import CONTEXT, evidence, hits, place, question, table
 from metrics_reference import Question
 
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.names import METRICS, parse
 from rayeval.metrics.per_query import PerQuery
-from rayeval.metrics.pipeline import Later, Pipeline
 
 SOURCES = st.sampled_from(["d", "e", "문서"])
 REVISIONS = st.sampled_from(["1", None])
@@ -72,7 +71,6 @@ def questions(draw, question_id="q", stages=("s",)):
 
 
 CUTOFFS = [1, 2, 3, 5, "4tok", "9tok"]
-CONTEXT = Pipeline(later=(Later("s", "context"),))
 
 
 @pytest.mark.parametrize("gain", ["exponential", "linear"])

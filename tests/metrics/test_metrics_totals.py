@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from metrics_batches import evidence, hits, place, question, table
 
@@ -146,6 +146,7 @@ def same_bits(a, b):
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
+@settings(deadline=None)
 @given(st.lists(FLOATS, max_size=30))
 def test_sums_are_exact(values):
     array = np.array(values, np.float64)
@@ -153,6 +154,7 @@ def test_sums_are_exact(values):
     assert Fraction(got, 1 << SCALE) == sum((Fraction(v) for v in values), Fraction(0))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(FLOATS, st.integers(0, 3)), max_size=30), st.integers(0, 30))
 def test_sums_of_parts_add_up_to_the_sum(pairs, cut):
     def sums(some):

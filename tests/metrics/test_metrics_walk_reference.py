@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metrics_batches import hits, place, question, table
+from metrics_batches import evidence, hits, place, question, table
 from metrics_walk_reference import Walker
 from test_metrics_reference import evidences, span_lists
 
@@ -24,37 +24,64 @@ PIPELINES = {
 }
 
 
+def rarely(draw, one_in):
+    return draw(st.integers(1, one_in)) == one_in
+
+
+@st.composite
+def corpora(draw):
+    """Chunks one after another over two documents of 24 characters, and now and then one between."""
+    chunks = []
+    for source in "de":
+        cuts = sorted(draw(st.sets(st.integers(1, 23), max_size=2)))
+        pairs = list(zip([0, *cuts], [*cuts, 24], strict=True))
+        pairs += [draw(span_lists())[0]] if rarely(draw, 3) else []
+        chunks += [
+            place(f"{source}{number}", pair, source_id=source) for number, pair in enumerate(pairs)
+        ]
+    return chunks
+
+
+@st.composite
+def golds(draw, number):
+    if rarely(draw, 4):
+        return draw(evidences(number)) | {"revision_id": "1"}
+    start, length = draw(st.integers(0, 20)), draw(st.integers(1, 6))
+    return evidence(
+        f"e{number}",
+        (start, min(start + length, 24)),
+        group_id=draw(st.sampled_from("abc")),
+        source_id=draw(st.sampled_from("de")),
+        relevance=draw(st.sampled_from([1, 2, 3])),
+        parsed=draw(st.sampled_from([True, True, True, None, False])),
+        aspects=draw(st.lists(st.just("t"), max_size=1)),
+    )
+
+
 @st.composite
 def walks(draw, pipeline):
     """A question whose stages find some of a small corpus, whatever it holds of the gold."""
-    chunks = [
-        place(f"c{number}", *draw(span_lists()), source_id=draw(st.sampled_from(["d", "e"])))
-        for number in range(draw(st.integers(1, 6)))
-    ]
+    chunks = draw(corpora())
     ids = [chunk["chunk_id"] for chunk in chunks]
     some = st.lists(st.sampled_from(ids), unique=True)
-    often = st.sampled_from([True, True, True, True, False])
     row = question(
-        answerable=draw(often),
+        answerable=not rarely(draw, 8),
         required_aspects=draw(st.lists(st.sampled_from(["a", "t", "u"]), max_size=2)),
+        evidence=[draw(golds(n)) for n in range(draw(st.integers(1, 4)))],
         passages=chunks,
-        gold_chunks=chunks if draw(often) else None,
-        removed_gold=draw(st.lists(st.sampled_from(ids), unique=True, max_size=1)),
+        gold_chunks=None if rarely(draw, 8) else chunks,
+        removed_gold=draw(some)[:1] if rarely(draw, 4) else [],
     )
-    row["evidence"] = [
-        draw(evidences(n)) | {"revision_id": "1", "parsed": draw(st.sampled_from([True, True, None, False]))}
-        | {"aspects": draw(st.lists(st.sampled_from(["t"]), max_size=1))}
-        for n in range(draw(st.integers(0, 4)))
-    ]  # fmt: skip
     for stage in pipeline.stages:
-        row[stage] = hits(draw(some)) if draw(st.integers(0, 14)) else None
-        row[f"{stage}.error"] = "broken" if row[stage] is None and draw(st.booleans()) else None
+        hidden, broken = rarely(draw, 20), rarely(draw, 2)
+        row[stage] = None if hidden else hits(draw(some))
+        row[f"{stage}.error"] = "broken" if hidden and broken else None
     for arm in pipeline.arms:
-        row[f"scores:{arm.name}"] = hits(draw(some)) if draw(often) else None
-        n = len(row[f"scores:{arm.name}"] or [])
-        ranks = draw(st.lists(st.integers(1, 12), min_size=n, max_size=n))
-        row[f"ranks:{arm.name}"] = ranks if row[f"scores:{arm.name}"] is not None else None
-        row[f"severed:{arm.name}"] = draw(st.lists(st.sampled_from(ids), unique=True, max_size=1))
+        scored = None if rarely(draw, 8) else draw(some)
+        ranks = st.lists(st.integers(1, 12), min_size=len(scored or []), max_size=len(scored or []))
+        row[f"scores:{arm.name}"] = hits(scored)
+        row[f"ranks:{arm.name}"] = None if scored is None else draw(ranks)
+        row[f"severed:{arm.name}"] = draw(some)[:1] if rarely(draw, 2) else []
     return row
 
 
