@@ -19,6 +19,9 @@ from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
 from rayeval.errors import EXIT_INFRASTRUCTURE, EXIT_INVALID, EXIT_PASS, RayevalError
 
+UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+"""Click's base of usage errors; newer versions of typer carry a copy of click of their own."""
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -48,16 +51,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run_command(arguments: list[str]) -> int:
     """Runs one command line; returns the exit code (DESIGN §8)."""
-    import click
-
     try:
         result = app(arguments, prog_name="rayeval", standalone_mode=False)
     except RayevalError as error:
         return _fail(arguments, type(error).__name__, str(error), error.exit_code)
-    except click.ClickException as error:
+    except UsageError as error:
         error.show(file=sys.stderr)
         return _fail(arguments, "UsageError", error.format_message(), EXIT_INVALID, said=True)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         return _fail(arguments, "Interrupted", "interrupted; `rayeval resume RUN` goes on", 4)
     except (OSError, MemoryError) as error:
         return _fail(arguments, "InfrastructureError", f"{type(error).__name__}: {error}", 4)

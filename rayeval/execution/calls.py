@@ -54,10 +54,10 @@ def aligned(
 
 
 def flat(
-    stage: Stage, batch: pa.Table, batch_rows: int, schema: pa.Schema
+    stage: Stage, batch: pa.Table, batch_rows: int, schema: pa.Schema, *, tolerant: bool = False
 ) -> tuple[pa.Table, Errors]:
     """The stage's rows for the whole batch; rows that failed give none and are listed."""
-    errors = upstream(batch)
+    errors = upstream(batch, tolerant=tolerant)
     found = [conform(table, schema) for _, table in _answers(stage, batch, batch_rows, errors)]
     ids = batch[0].to_pylist()
     failed = [(ids[row], error) for row, error in enumerate(errors) if error is not None]

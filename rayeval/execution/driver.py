@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rayeval.errors import InfrastructureError
@@ -46,7 +45,7 @@ def run_step(root: str, step: Step, executor: Executor, watcher: Watcher) -> Don
     commits = output.commits()
     todo = [part for part in range(parts_of(root, step)) if part not in commits]
     stream = executor.compute(step, todo) if todo else iter(())
-    for commit in watcher.watch(step.name, stream, len(todo), _rows(root, step)):
+    for commit in watcher.watch(step.name, stream, len(todo), rows_ahead(root, step) or 0):
         commits[commit.part] = commit
     done = Done(step, [commits[part] for part in sorted(commits)], frozenset(todo))
     _refuse_wreck(done)
@@ -74,15 +73,9 @@ def parts_of(root: str, step: Step) -> int:
     return inputs.count(root, step.batch[0].key)
 
 
-def _rows(root: str, step: Step) -> int:
-    """Rows that an aligned step will have; 0 where nobody knows yet."""
-    if step.kind == "produce" or not step.aligned:
-        return 0
-    return sum(commit.rows for commit in Output(root, step.batch[0].key).commits().values())
-
-
-def run_steps(
-    root: str, steps: Iterable[Step], executor: Executor, watcher: Watcher
-) -> Iterator[Done]:
-    """Every step in order."""
-    return (run_step(root, step, executor, watcher) for step in steps)
+def rows_ahead(root: str, step: Step) -> int | None:
+    """Rows that a step will be given; None where nobody knows yet."""
+    if step.kind == "produce":
+        return None
+    upstream = Output(root, step.batch[0].key).manifest()
+    return None if upstream is None else sum(commit.rows for commit in upstream)

@@ -14,7 +14,7 @@ from rayeval.errors import ConfigError, DataError, InputError
 from rayeval.execution import manifest
 from rayeval.execution.commit import commit_run
 from rayeval.execution.config import RunConfig
-from rayeval.execution.driver import Done, parts_of, run_step
+from rayeval.execution.driver import Done, parts_of, rows_ahead, run_step
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job, Options
 from rayeval.execution.load import Loaded
@@ -117,7 +117,7 @@ def _standing(root: str, step: Step) -> dict[str, Any]:
         "state": state,
         "partitions": parts,
         "partitions_stored": len(commits),
-        "rows_stored": sum(file.rows for file in sizes),
+        "rows": sum(file.rows for file in sizes) if whole else rows_ahead(root, step),
         "bytes_stored": sum(file.size_bytes for file in sizes),
         "key": step.key,
     }

@@ -66,7 +66,8 @@ class Worker:
         elif step.aligned:
             table = conform(self.answer(step, batch), step.schema)
         else:
-            return calls.flat(self.stage(step), batch, self.batch_rows, step.schema)
+            stage, tolerant = self.stage(step), step.tolerant
+            return calls.flat(stage, batch, self.batch_rows, step.schema, tolerant=tolerant)
         return table, calls.errors_of(table)
 
     def _reusing(self, step: Step, batch: pa.Table) -> pa.Table:
@@ -78,8 +79,10 @@ class Worker:
         new = pc.invert(pc.is_in(wanted, value_set=known["text_digest"].combine_chunks()))
         fresh = batch.append_column("text_digest", wanted).filter(new)
         fresh = first_of_each(fresh, "text_digest")
-        answered = self.answer(step, fresh).append_column("text_digest", fresh["text_digest"])
-        whole = pa.concat_tables([known, conform(answered, step.schema)])
+        answered = conform(self.answer(step, fresh), step.schema)
+        place = step.schema.get_field_index("text_digest")
+        answered = answered.set_column(place, step.schema.field(place), fresh["text_digest"])
+        whole = pa.concat_tables([known, answered])
         rows = reuse.spread(whole, wanted, step.schema)
         return rows.set_column(0, rows.schema.field(0), batch[0].cast(rows.schema.field(0).type))
 

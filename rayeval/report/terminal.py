@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -23,13 +23,12 @@ def run_text(run: Tables) -> str:
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
-        Text(),
-        _metrics(facts),
-        _waterfall(facts),
-        _failures(facts),
-        _matrix(run, facts),
-        _slices(facts),
-        _latency(facts),
+        _titled("Means over answerable questions", _metrics(facts)),
+        _titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
+        _titled(_ended(facts), _failures(facts)),
+        *_matrix(run, facts),
+        _titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
+        _titled("Latency in ms", _latency(facts)),
     ]
     if facts.warnings:
         parts.append(_lines(f"{len(facts.warnings)} warnings", facts.warnings[:5]))
@@ -46,14 +45,14 @@ def metrics_text(run: Tables) -> str:
 
 def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """What a run would compute."""
-    table = _table("What would be computed", "step", "state", "partitions", "rows", "MB stored")
+    table = _table("step", "state", "partitions", "rows", "MB stored")
     for row in rows:
         parts = "?" if row["partitions"] is None else row["partitions"]
         done = f"{row['partitions_stored']}/{parts}"
-        stored = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
-        rows_stored = f"{row['rows_stored']:,}" if row["rows_stored"] else ""
-        table.add_row(row["step"], row["state"], done, rows_stored, stored)
-    return rendered([table])
+        size = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
+        rows_known = "?" if row["rows"] is None else f"{row['rows']:,}"
+        table.add_row(row["step"], row["state"], done, rows_known, size)
+    return rendered([_titled("What would be computed", table)])
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:
@@ -73,15 +72,23 @@ def number(value: float) -> str:
     return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False)
     for place, name in enumerate(columns):
         table.add_column(name, justify="left" if place == 0 else "right", no_wrap=place > 0)
     return table
 
 
+def _plain() -> Table:
+    return Table(box=None, pad_edge=False, show_header=False)
+
+
+def _titled(title: str, table: Table) -> Group:
+    return Group(Text(f"\n{title}", style="bold"), table)
+
+
 def _metrics(facts: Overview) -> Table:
-    table = _table("Means over answerable questions", "stage", *facts.shown, "n", "errors")
+    table = _table("stage", *facts.shown, "n", "errors")
     for stage in facts.stages:
         cells = [facts.means.get((stage, metric)) for metric in facts.shown]
         n = max((cell.n for cell in cells if cell), default=0)
@@ -92,10 +99,7 @@ def _metrics(facts: Overview) -> Table:
 
 
 def _waterfall(facts: Overview) -> Table:
-    table = Table(
-        title="\nQuestions whose gold is all still there (a stage's upper bound)",
-        title_justify="left", box=None, pad_edge=False, title_style="bold", show_header=False,
-    )  # fmt: skip
+    table = _plain()
     for stage, count in facts.bounds:
         share = count / facts.answerable if facts.answerable else 0.0
         bar = "█" * round(40 * share)
@@ -103,28 +107,28 @@ def _waterfall(facts: Overview) -> Table:
     return table
 
 
-def _failures(facts: Overview) -> Table:
+def _ended(facts: Overview) -> str:
     shown = ", ".join(f"{count} {name}" for name, count in facts.status.items() if count)
-    table = Table(
-        title=f"\nFirst failures ({shown or 'no answerable question'})",
-        title_justify="left", box=None, pad_edge=False, title_style="bold", show_header=False,
-    )  # fmt: skip
+    return f"First failures ({shown or 'no answerable question'})"
+
+
+def _failures(facts: Overview) -> Table:
+    table = _plain()
     for item in facts.lost:
         ids = " ".join(item.questions[:6]) + (" …" if len(item.questions) > 6 else "")
-        table.add_row(str(len(item.questions)), item.code, ids)
+        table.add_row(str(len(item.questions)), item.code, item.stage, ids)
     return table
 
 
 def _slices(facts: Overview) -> Table:
-    last = facts.stages[-1]
-    table = _table(f"\nBy slice, at {last}", "slice", "n", *facts.shown)
+    table = _table("slice", "n", *facts.shown)
     for name, n, values in facts.slices:
         table.add_row(name, str(n), *(number(value) for value in values))
     return table
 
 
 def _latency(facts: Overview) -> Table:
-    table = _table("\nLatency in ms", "stage", "p50", "p95", "questions", "mode")
+    table = _table("stage", "p50", "p95", "questions", "mode")
     for stage, mode, median, high, n in facts.latency:
         table.add_row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
     return table
@@ -137,15 +141,16 @@ def _lines(title: str, lines: Sequence[str]) -> Text:
     return text
 
 
-def _matrix(run: Tables, facts: Overview, most: int = 15) -> Table:
+def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
     """The failed questions × stages: where gold was still there."""
-    failed = run.failures.filter(run.failures["status"] == "failed").head(most)
+    failed = run.failures.filter(run.failures["status"] == "failed")
+    if failed.is_empty():
+        return []
     stages = [stage for stage, _ in facts.bounds]
-    title = f"\nFailed questions by stage (● all gold there, · lost), {failed.height} shown"
-    table = _table(title, "question", *stages)
-    for row in failed.iter_rows(named=True):
-        seen = dict.fromkeys(row["observed_stages"], "·") | dict.fromkeys(
-            row["reached_stages"], "●"
-        )
+    table = _table("question", *stages)
+    for row in failed.head(most).iter_rows(named=True):
+        seen = dict.fromkeys(row["observed_stages"], "·")
+        seen |= dict.fromkeys(row["reached_stages"], "●")
         table.add_row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
-    return table
+    shown = f"{min(most, failed.height)} of {failed.height}"
+    return [_titled(f"Failed questions (● all gold there, · lost), {shown}", table)]

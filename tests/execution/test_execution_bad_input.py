@@ -104,7 +104,7 @@ def test_unknown_sources_are_problems_to_validate_and_warnings_to_run(copy, caps
         ("unknown_source", "q-gone", 9)
     ]
     assert run(copy, "--json") == 0
-    out, err = capsys.readouterr()
+    out = capsys.readouterr().out
     assert json.loads(out)["failures"]["INGESTION_MISSING_SOURCE"] == 1
 
 
@@ -150,6 +150,8 @@ def test_one_question_that_cannot_be_embedded_is_an_error_and_no_score(copy, cap
     errors = dict(rows.select("stage", "error").iter_rows())
     assert errors["bm25"] is None
     assert "NaN" in errors["dense_exact"]
+    failures = pl.read_parquet(Path(summary["path"]) / "failures.parquet")
+    assert failures.filter(pl.col("question_id") == "q-code")["status"].item() == "error"
     assert errors["context"].startswith("upstream")
     numbers = pl.read_parquet(Path(summary["path"]) / "per_query.parquet")
     row = numbers.filter((pl.col("question_id") == "q-code") & (pl.col("stage") == "fused"))
