@@ -14,7 +14,7 @@ from rayeval.models import loading
 
 
 class PairScorer:
-    """A sequence classifier with one output, read as it comes: a sigmoid would make ties of its ends.
+    """A sequence classifier with one output, taken as it comes: a sigmoid would tie its ends.
 
     Pairs longer than the limit are cut at their longer side.
     """
