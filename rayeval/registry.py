@@ -7,6 +7,7 @@ builds its own stage.
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -39,6 +40,8 @@ from rayeval.metrics.totals import Totals
 from rayeval.rerank import folder
 from rayeval.rerank import stage as reranking
 from rayeval.rerank.config import CrossEncoder, Fit
+from rayeval.rerank.fit import fit
+from rayeval.rerank.pairs import training_pairs
 from rayeval.retrieve.dense import ann, embed
 from rayeval.retrieve.dense.config import Dense, Embedder, Side
 from rayeval.retrieve.dense.exact import ExactSearch
@@ -209,6 +212,24 @@ def reranker(config: CrossEncoder, column: str, shard: Shard) -> Stage:
     if isinstance(config.model, Fit):
         fitted = folder.unpacked(shard.table("model"))
     return reranking.build_reranker(config, column, fitted=fitted)
+
+
+def fitted(config: Fit, shard: Shard) -> Produced:
+    """A cross-encoder fitted on one split, as the files of its folder."""
+    tables = zip(shard.tables("documents"), shard.tables("elements"), strict=True)
+    parsed = (table.append_column("elements", found["elements"]) for table, found in tables)
+    questions = pa.concat_tables(shard.tables("resolved"))
+    pairs = training_pairs(questions, parsed, split=config.split)
+    with tempfile.TemporaryDirectory() as place:
+        fit(
+            pairs,
+            f"{place}/model",
+            base=config.base,
+            epochs=config.epochs,
+            learning_rate=config.learning_rate,
+            seed=config.seed,
+        )
+        yield folder.packed(f"{place}/model"), ()
 
 
 def selector(config: Context, column: str, shard: Shard) -> Stage:
