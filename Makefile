@@ -41,7 +41,7 @@ test-ray: setup
 	$(BIN)/pytest -q -m ray
 
 bench: setup
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python tests/bench/run.py
 
 docs: setup
 	$(BIN)/python docs/make_configuration.py

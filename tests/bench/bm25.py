@@ -1,6 +1,6 @@
 """BM25 against bm25s: index and search with the same terms, k1, b and number of threads.
 
-    python benchmarks/bm25.py [--chunks 61000] [--questions 5000] [--repeats 3]
+    python tests/bench/bm25.py [--chunks 61000] [--questions 5000] [--repeats 3]
 
 Texts are chunks of 800 characters of public documentation (shared/data/scale beside the checkout,
 or under RAYEVAL_DATA), generated where that is absent. Both sides get terms, not texts: bm25s with
@@ -32,7 +32,7 @@ from rayeval.retrieve.lexical.terms import count_terms, statistics
 from rayeval.tables import TEXT, TEXTS
 
 CHARS, WORDS, DEPTH, THREADS, PARTITION, BATCH = 800, 8, 10, 2, 5000, 500
-DATA = Path(os.environ.get("RAYEVAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("RAYEVAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 class OneShard:

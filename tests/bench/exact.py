@@ -1,4 +1,4 @@
-"""Exact dense search against a bare `faiss.knn`: python benchmarks/exact.py [questions chunks dim].
+"""Exact dense search against a bare `faiss.knn`: python tests/bench/exact.py [questions chunks dim].
 
 Both find the 100 nearest of the same vectors with the same threads; ours orders ties by id, gives
 scores that no batch or shard changes, and proves that none is missing. Prints both times, their
