@@ -81,7 +81,7 @@ def test_too_few_gpus_are_said(project, tmp_path, cluster):
     from rayeval.errors import InfrastructureError
 
     loaded = load_config(str(project / "rayeval.yaml"), ["placement.gpus=8"])
-    with pytest.raises(InfrastructureError, match="asks for 1.0 CPUs and 8.0 GPUs"):
+    with pytest.raises(InfrastructureError, match=r"asks for 1\.0 CPUs and 8\.0 GPUs"):
         run_config(loaded, Options(runs=str(tmp_path), ray_address="auto"), Silent())
 
 
