@@ -75,7 +75,7 @@ def number(value: float) -> str:
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False)
     for place, name in enumerate(columns):
-        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=place > 0)
+        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=place == 0)
     return table
 
 
