@@ -13,7 +13,7 @@ from pydantic import Field
 
 from rayeval.columns import Ints, combined, flatten, lists
 from rayeval.stage import Shard, Stage, StageConfig
-from rayeval.tables import CHUNKS, TEXTS, empty
+from rayeval.tables import CATALOGUE, CHUNKS, TEXTS, empty
 
 Mask = npt.NDArray[np.bool_]
 
@@ -44,6 +44,15 @@ class Visibility:
         self._restricted = rows
         self._grants = encoded.indices.to_numpy()
         self._principals = encoded.dictionary
+
+    @classmethod
+    def of(cls, config: Filter, shard: Shard, chunk_ids: pa.Array) -> Visibility:
+        """Over the chunks of `shard`, in the order of `chunk_ids`."""
+        if not (config.access or config.current):  # spares reading the chunks
+            return cls(config, pa.table({"chunk_id": chunk_ids}), empty(CATALOGUE))
+        chunks = metadata(shard)
+        order = pc.index_in(chunk_ids, value_set=combined(chunks["chunk_id"]))
+        return cls(config, chunks.take(order), shard.table("catalogue"))
 
     def groups(self, principals: pa.ChunkedArray | pa.Array) -> tuple[Ints, list[Mask | None]]:
         """Askers who see the same chunks, together.

@@ -2,7 +2,7 @@ import itertools
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rayeval.retrieve.merge import merge_found
@@ -54,6 +54,7 @@ def test_no_questions():
     assert merge_found([found(), found()], 5).equals(found())
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.sampled_from([1.0, 2.0]))),
     st.integers(1, 4),

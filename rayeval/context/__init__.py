@@ -1,0 +1,1 @@
+"""What is handed to the generator: the best hits, by count or within a token budget."""

@@ -1,0 +1,1 @@
+"""Fusion: the arms' lists of hits become one."""
