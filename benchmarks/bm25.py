@@ -144,8 +144,8 @@ def main() -> None:
         for name, seconds in (("rayeval", mine), ("bm25s", peers)):
             best[name] = min(best.get(name, seconds), seconds, key=sum)
     for name, (index, search) in best.items():
-        print(f"{name:8} index {index:6.2f} s   search {search:6.2f} s")  # noqa: T201
-    print(f"ratio {sum(best['bm25s']) / sum(best['rayeval']):.2f} (bar 1.0): bm25s / rayeval")  # noqa: T201
+        print(f"{name:8} index {index:6.2f} s   search {search:6.2f} s")
+    print(f"ratio {sum(best['bm25s']) / sum(best['rayeval']):.2f} (bar 1.0): bm25s / rayeval")
 
 
 def ready_made(terms: list[pa.ListArray]) -> tuple[dict[str, int], list[list[int]]]:
