@@ -117,7 +117,9 @@ def plain(rows, hits=None, n_candidates=20, depth=20):
 
 
 @given(
-    st.lists(st.dictionaries(st.sampled_from("abcdefg"), st.text(max_size=3)), max_size=5),
+    st.lists(
+        st.dictionaries(st.sampled_from("abcdefg"), st.text("xyz가 ", max_size=3)), max_size=5
+    ),
     st.integers(1, 8),
 )
 @settings(deadline=None)

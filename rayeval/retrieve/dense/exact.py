@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -93,14 +94,17 @@ def exact_top(
 def ranked(vectors: Vectors, queries: Vectors, rows: Ints) -> tuple[Ints, Floats]:
     """`rows` (n_queries, n), ascending, in order of (-exact score, row), with those scores."""
     scores = np.empty(rows.shape)
-    step = max(1, ELEMENTS // max(1, rows.shape[1] * vectors.shape[1]))
+    wide = max(1, min(rows.shape[1], ELEMENTS // vectors.shape[1]))
+    high = max(1, ELEMENTS // (wide * vectors.shape[1]))
 
-    def fill(start: int) -> None:
-        block = slice(start, start + step)
-        scores[block] = exact_scores(queries[block, None, :], vectors[rows[block]])
+    def fill(corner: tuple[int, int]) -> None:
+        down, across = (slice(a, a + b) for a, b in zip(corner, (high, wide), strict=True))
+        block = vectors[rows[down, across]]
+        scores[down, across] = exact_scores(queries[down, None, :], block)
 
+    corners = product(range(0, len(rows), high), range(0, rows.shape[1], wide))
     with ThreadPoolExecutor(pa.cpu_count()) as threads:
-        list(threads.map(fill, range(0, len(rows), step)))
+        list(threads.map(fill, corners))
     order = np.argsort(-scores, axis=1, kind="stable")
     return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
 

@@ -46,6 +46,7 @@ def build_index(vectors: Vectors, config: Ann) -> Bytes:
         index.add(vectors)
         writer = faiss.VectorIOWriter()
         faiss.write_index(index, writer, faiss.IO_FLAG_SKIP_STORAGE)
+        del index  # it may be as large as the vectors
     serialised: Bytes = faiss.vector_to_array(writer.data)
     return serialised
 
