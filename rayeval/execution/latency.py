@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,7 @@ def serial_pass(root: str, plan: Plan, executor: Executor, *, sample: int, seed:
     drawn = draw(root, plan.resolved, sample, seed)
     steps = {step.key: step for timed in plan.timed for step in timed.steps}
     between = {c.key for step in steps.values() for c in step.batch} - set(steps)
-    served = {key: executor.serve(step) for key, step in steps.items()}
+    served = {key: executor.serve(replace(s, make=s.alone or s.make)) for key, s in steps.items()}
     serial = Serial()
     places = [(block, row) for block, row, _ in drawn]
     for block, row in places[:WARM_UP]:

@@ -65,6 +65,9 @@ class Step:
     """The shards are configuration (an ANN's partitions): each sees every input partition."""
     model: bool = False
     """Needs a model: placed on GPUs where placement has them."""
+    alone: Callable[..., Any] | None = None
+    """As `make`, for one row at a time, without the padding that keeps batches canonical: the
+    latency pass times this, and keeps none of its results."""
     reuse: str | None = None
     """Rows are looked up by text among earlier outputs that name the same `reuse`."""
 

@@ -1,6 +1,6 @@
 """The tables of docs/first-results.md, from public data (RAYEVAL_DATA) and the sample.
 
-    python tests/results/first_results.py chroma | korean
+python tests/results/first_results.py chroma | korean
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.step import Column, Step, digest
 from rayeval.retrieve.dense.ann import INDEX, AnnSearch
-from rayeval.retrieve.dense.config import Ann, Dense, Embedder, Side
+from rayeval.retrieve.dense.config import Ann, Dense, Embedder, SentenceTransformers, Side
 from rayeval.retrieve.dense.embed import embedder_revision
 from rayeval.retrieve.lexical import analyzers, terms
 from rayeval.retrieve.lexical.bm25 import Bm25
@@ -167,12 +167,19 @@ def _query_vectors(builder: Builder, name: str, embedder: Embedder, resolved: St
             fallible=True,
             identity=identity,
             make=partial(registry.embedder, embedder, "query"),
+            alone=partial(registry.embedder, one_at_a_time(embedder), "query"),
             schema=ASKED,
             batch=columns(resolved, "question_id", question="text", error="resolved.error"),
             model=True,
             reuse=digest(identity),
         )
     )
+
+
+def one_at_a_time(config: Embedder) -> Embedder:
+    """The embedder without rows to pad."""
+    rows = {"rows": 1} if isinstance(config, SentenceTransformers) else {}
+    return config.model_copy(update=rows)
 
 
 def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:

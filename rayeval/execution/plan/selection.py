@@ -86,6 +86,7 @@ def rerank_step(
             fallible=True,
             identity={**_model(config.identity()), "revision": reranker_revision(config)},
             make=partial(registry.reranker, config, label),
+            alone=partial(registry.reranker, config.model_copy(update={"batch": 1}), label),
             schema=counting("reranked_pairs"),
             batch=(
                 *columns(resolved, "question_id", "question"),
