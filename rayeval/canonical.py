@@ -91,10 +91,9 @@ def run_canonical(
     with torch.inference_mode(), torch_threads(threads):
         for members, width in canonical_batches(lengths, rows=rows, limit=limit):
             batch = {name: [values[i] for i in members] for name, values in encoded.items()}
-            padded = tokenizer.pad(
-                batch, padding="max_length", max_length=width, return_tensors="pt"
-            )
-            outputs.append(forward(padded.to(device)).float().cpu().numpy())
+            fixed = {"padding": "max_length", "max_length": width, "return_tensors": "pt"}
+            padded = tokenizer.pad(batch, **fixed).to(device)
+            outputs.append(forward(padded).float().cpu().numpy())
             places.append(members)
     results = np.empty((len(lengths), *outputs[0].shape[1:]), dtype=np.float32)
     results[np.concatenate(places)] = np.concatenate(outputs)

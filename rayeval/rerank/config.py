@@ -15,7 +15,7 @@ class Fit(StageConfig):
     kind: Literal["fit"] = "fit"
     base: str = Field(description="the model to start from, named as `model` is")
     split: Literal["train"] = Field("train", description="the questions it learns from")
-    epochs: PositiveInt = Field(2, description="times that every pair is seen")
+    epochs: PositiveInt = Field(1, description="times that every pair is seen")
     learning_rate: PositiveFloat = Field(1e-4, description="at its highest")
     seed: int = Field(42, ge=0, lt=2**31, description="of order and dropout")
 

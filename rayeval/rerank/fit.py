@@ -22,6 +22,11 @@ from rayeval.columns import Ints
 from rayeval.errors import ConfigError, MissingExtraError
 from rayeval.models import loading, model_path
 
+NOTHING = (
+    "there is nothing to fit a reranker on: no question of the golden set's train split has gold "
+    "within one passage. Name a ready cross-encoder as `rerank.model` instead."
+)
+
 GROUPS = 4
 """Questions per step."""
 
@@ -42,16 +47,12 @@ def fit(
 ) -> None:
     """Writes to `folder` a cross-encoder that tells each positive of `pairs` from its negatives.
 
-    pairs: PAIRS, in any order. base: the model whose weights it starts from.
-    It runs on the CPU, and the same input gives the same model on one kind of hardware. The folder
-    appears when everything in it is written.
+    pairs: PAIRS, in any order. base: the model to start from. On the CPU, so that the same input
+    gives the same model on one kind of hardware; the folder appears when it is complete.
     Raises ConfigError if there are no pairs, ModelError if there is no base.
     """
     if not pairs.num_rows:
-        raise ConfigError(
-            "there is nothing to fit a reranker on: no question of the golden set's train split "
-            "has gold within one passage. Name a ready cross-encoder as `rerank.model` instead."
-        )
+        raise ConfigError(NOTHING)
     try:
         import torch
     except ImportError as error:

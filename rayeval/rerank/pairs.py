@@ -34,10 +34,7 @@ def training_pairs(
     """
     gold = _gold(questions, split)
     passages = _passages(documents, gold)
-    held = gold.join(passages, on=["source_id", "revision_id"]).filter(
-        (pl.col("gold_start") >= pl.col("start_char")) & (pl.col("gold_end") <= pl.col("end_char"))
-    )
-    held = held.unique(["question_id", "text"]).sort("question_id", "text")
+    held = _held(gold, passages)
     if held.is_empty():
         return PAIRS.empty_table()
     texts = passages["text"].unique().sort()
@@ -52,6 +49,15 @@ def training_pairs(
         rows += [(question, positive, wrong) for positive in right]
     columns = zip(zip(*rows, strict=True), PAIRS.types, strict=True)
     return pa.table([pa.array(list(values), kind) for values, kind in columns], schema=PAIRS)
+
+
+def _held(gold: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """Each question with the passages that hold a gold span of it whole, by ids and text."""
+    inside = (pl.col("start_char") <= pl.col("gold_start")) & (
+        pl.col("gold_end") <= pl.col("end_char")
+    )
+    pairs = gold.join(passages, on=["source_id", "revision_id"]).filter(inside)
+    return pairs.unique(["question_id", "text"]).sort("question_id", "text")
 
 
 def _gold(questions: pa.Table, split: str) -> pl.DataFrame:
@@ -117,7 +123,7 @@ def _bigrams(texts: pl.Series) -> csr_matrix:
     pairs = letters.with_columns(
         pair=pl.col("letter") + pl.col("letter").shift(-1).over("row")
     ).drop_nulls("pair")
-    codes = pairs["pair"].cast(pl.Categorical).to_physical().to_numpy()
+    codes = pairs["pair"].rank("dense").to_numpy().astype(np.int64) - 1
     ones = np.ones(len(codes))
     return csr_matrix((ones, (pairs["row"].to_numpy(), codes)), shape=(len(texts), codes.max() + 1))
 

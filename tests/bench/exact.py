@@ -58,7 +58,7 @@ def main(questions: int = 2_000, chunks: int = 200_000, dim: int = 384) -> None:
     vectors, metric = stage.store.vectors, faiss.METRIC_INNER_PRODUCT
     faiss.knn(queries[:64], vectors, DEPTH, metric=metric)  # warm-up
     bare, ours = [], []
-    for _ in range(3):
+    for _ in range(7):
         bare.append(seconds(lambda: faiss.knn(queries, vectors, DEPTH, metric=metric)))
         ours.append(seconds(lambda: stage(batch)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -18,9 +18,6 @@ from rayeval.retrieve.filter import Filter
 from rayeval.retrieve.merge import merge_found
 from rayeval.stage import Shard, Stage
 
-MARGIN = 8
-"""Candidates fetched beyond the depth at first."""
-
 CANDIDATES = 1 << 22
 """Candidates of all questions held at once while many tie."""
 
@@ -78,7 +75,8 @@ def exact_top(
     k = min(k, total)
     places, scores = np.zeros((len(queries), k), np.int64), np.zeros((len(queries), k))
     bound = rounding(queries, store.longest)
-    open_, fetch = np.arange(len(queries)) if k else np.arange(0), min(total, k + MARGIN)
+    # Neighbours lie closer together further down, so the first margin grows with the depth.
+    open_, fetch = np.arange(len(queries) if k else 0), min(total, k + 2 + k // 32)
     while len(open_):
         again = []
         for part in _parts(open_, fetch):

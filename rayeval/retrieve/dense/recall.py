@@ -8,6 +8,8 @@ import pyarrow as pa
 from rayeval.columns import flatten
 from rayeval.retrieve.dense.store import Mask
 
+KEY = ["row", "chunk_id"]
+
 
 class IndexRecall:
     """A stage: what an approximate arm lost of the exact one.
@@ -42,29 +44,21 @@ def index_recall(
 
     exact, ann: HITS, best first; the first `depth` count, null where not run.
     gold_chunks: per question, structs with `chunk_id`.
-    Returns a row per question: `index_recall` in [0, 1], where a neighbour found counts by its id,
-    or because it ties the last exact neighbour within `tolerance`, each id once and padding never;
-    `lost_gold`, exact neighbours among the gold chunks that the index lacks; and `lost_harmless`,
-    the other lost ones that no tie makes up for. NaN and nulls where either was not run, or exact
-    search found nothing.
+    Returns a row per question: `index_recall` in [0, 1], where a hit counts by its id, or for tying
+    the last exact neighbour within `tolerance`, each id once and padding never; `lost_gold`, the
+    exact neighbours among the gold chunks that the index lacks; and `lost_harmless`, other lost
+    ones that no tie makes up for. NaN and nulls where one was not run, or nothing is to be found.
     """
-    wanted, given = _hits(exact, depth), _hits(ann, depth).unique(["row", "chunk_id"])
-    rows, gold = flatten(gold_chunks)
-    labelled = pl.DataFrame({"row": rows, "chunk_id": pl.Series(gold.field("chunk_id"))})
-    key = ["row", "chunk_id"]
+    wanted, given = _hits(exact, depth), _hits(ann, depth).unique(KEY)
     last = wanted.group_by("row").agg(k=pl.len(), last=pl.col("score").min())
-    exactly = given.join(wanted.select(*key, same=True), on=key, how="left").join(last, on="row")
+    compared = given.join(wanted.select(*KEY, same=True), on=KEY, how="left").join(last, on="row")
     hit = pl.col("same").is_not_null() | (pl.col("score") >= pl.col("last") - tolerance)
-    found = exactly.filter(hit).group_by("row").agg(found=pl.len())
-    lost = wanted.join(given, on=key, how="anti").join(labelled, on=key, how="semi")
-    counts = (
-        pl.DataFrame({"row": range(len(exact)), "ran": _ran(exact) & _ran(ann)})
-        .join(last, on="row", how="left")
-        .join(found, on="row", how="left")
-        .join(lost.group_by("row").agg(gold=pl.len()), on="row", how="left")
-        .sort("row")
-    )
-    return _table(counts)
+    found = compared.filter(hit).group_by("row").agg(found=pl.len())
+    lost = wanted.join(given, on=KEY, how="anti").join(_ids(gold_chunks), on=KEY, how="semi")
+    counts = pl.DataFrame({"row": range(len(exact)), "ran": _ran(exact) & _ran(ann)})
+    for part in (last, found, lost.group_by("row").agg(gold=pl.len())):
+        counts = counts.join(part, on="row", how="left")
+    return _table(counts.sort("row"))
 
 
 def _table(counts: pl.DataFrame) -> pa.Table:
@@ -81,16 +75,15 @@ def _table(counts: pl.DataFrame) -> pa.Table:
 
 def _hits(column: pa.ChunkedArray, depth: int) -> pl.DataFrame:
     """The first `depth` hits of every row as (row, chunk_id, score); what has no id is padding."""
-    rows, hits = flatten(column)
-    frame = pl.DataFrame(
-        {
-            "row": rows,
-            "chunk_id": pl.Series(hits.field("chunk_id")),
-            "score": pl.Series(hits.field("score")),
-        }
-    )
-    first = frame.filter(pl.int_range(pl.len()).over("row") < depth)
-    return first.drop_nulls("chunk_id")
+    scores = pl.Series(flatten(column)[1].field("score"))
+    frame = _ids(column).with_columns(score=scores)
+    return frame.filter(pl.int_range(pl.len()).over("row") < depth).drop_nulls("chunk_id")
+
+
+def _ids(column: pa.ChunkedArray) -> pl.DataFrame:
+    """A list column of structs with `chunk_id` as (row, chunk_id)."""
+    rows, items = flatten(column)
+    return pl.DataFrame({"row": rows, "chunk_id": pl.Series(items.field("chunk_id"))})
 
 
 def _ran(column: pa.ChunkedArray) -> Mask:

@@ -61,7 +61,15 @@ class _Faiss:
         return best
 
     def _knn(self, queries: Vectors, vectors: Vectors, k: int) -> tuple[Vectors, Ints]:
-        scores, ids = self.faiss.knn(queries, vectors, k, metric=self.faiss.METRIC_INNER_PRODUCT)
+        """By matrix products for any number of queries: below some hundreds, faiss by itself takes
+        a way that is ten times slower, to give the same bits in any batch, which rescoring does."""
+        settings, usual = self.faiss.cvar, self.faiss.cvar.distance_compute_blas_threshold
+        settings.distance_compute_blas_threshold = 1
+        try:
+            metric = self.faiss.METRIC_INNER_PRODUCT
+            scores, ids = self.faiss.knn(queries, vectors, k, metric=metric)
+        finally:
+            settings.distance_compute_blas_threshold = usual
         return scores, ids
 
 

@@ -10,7 +10,7 @@ from rayeval.columns import Floats, Ints, combined
 
 Vectors = npt.NDArray[np.float32]
 
-ELEMENTS = 1 << 20
+ELEMENTS = 1 << 21
 """Vector elements multiplied at once: bounds memory, and stays near the processor."""
 
 
