@@ -14,6 +14,8 @@ ray=${RAY:-ray}
 dashboard=${RAYEVAL_DASHBOARD_PORT:-8265}
 port=${RAYEVAL_RAY_PORT:-6379}
 export RAY_AUTH_MODE=token
+# Without this, Ray's jobs look for a loopback head at the machine's outward address.
+export RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0
 
 running() { [[ -f $folder/pid ]] && kill -0 -- "-$(cat "$folder/pid")" 2>/dev/null; }
 
@@ -28,7 +30,8 @@ start() {
   echo $! >"$folder/pid"
   for _ in $(seq 120); do
     if ! running; then echo "the head did not start:"; tail -20 "$folder/log"; exit 4; fi
-    if "$ray" job list --address "http://127.0.0.1:$dashboard" >/dev/null 2>&1; then
+    # The job server answers before anything can run a job, so try one.
+    if "$ray" job submit --address "http://127.0.0.1:$dashboard" -- true >/dev/null 2>&1; then
       echo "running (pid $(cat "$folder/pid")); submit with:"
       echo "  export RAY_AUTH_MODE=token RAY_ADDRESS=http://127.0.0.1:$dashboard"
       echo "  ray job submit --working-dir . -- python jobs/evaluate.py configs/quickstart.yaml"

@@ -1,3 +1,56 @@
-"""rayeval: prove that a change to a retrieval pipeline helped, for which questions, and where."""
+"""rayeval: prove that a change to a retrieval pipeline helped, for which questions, and where.
+
+run = rayeval.evaluate("rayeval.yaml")
+print(run)                 # metrics by stage
+run.failures               # a Polars frame: every question's first failure
+rayeval.load("runs/…")     # a run from before
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rayeval.execution.runs import Run
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "evaluate", "load"]
+
+
+def evaluate(
+    config: str | dict[str, Any],
+    *,
+    sets: Sequence[str] = (),
+    runs: str = "runs",
+    store: str | None = None,
+    ray_address: str | None = None,
+    workers: int | None = None,
+    limit: int | None = None,
+) -> Run:
+    """Runs a configuration and returns the committed run.
+
+    config: a YAML file, or its content as a dict (paths are then relative to the working folder).
+    sets: overrides like `chunk.size=300`. ray_address: a Ray cluster, `auto` for the one here;
+    None runs on local processes. limit: only the first questions by id.
+    Raises InputError if the configuration or the data are wrong, InfrastructureError if the machine
+    is at fault.
+    """
+    from rayeval.execution.evaluate import run_config
+    from rayeval.execution.job import Options
+    from rayeval.execution.load import load_config, load_values
+    from rayeval.execution.progress import Silent
+
+    loaded = load_config(config, sets) if isinstance(config, str) else load_values(config, sets)
+    options = Options(runs, store, ray_address=ray_address, workers=workers, limit=limit)
+    return run_config(loaded, options, Silent())
+
+
+def load(run: str, runs: str = "runs") -> Run:
+    """The run at the path `run`, or of that id below the folder `runs`.
+
+    Raises RunError if there is none, or if it was never finished.
+    """
+    from rayeval.execution import runs as found
+
+    return found.load(run, runs)

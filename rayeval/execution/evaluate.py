@@ -12,6 +12,7 @@ from typing import Any
 from rayeval import files, registry
 from rayeval.errors import ConfigError, DataError, InputError
 from rayeval.execution import manifest
+from rayeval.execution.cluster import choose
 from rayeval.execution.commit import commit_run
 from rayeval.execution.config import RunConfig
 from rayeval.execution.driver import Done, parts_of, rows_ahead, run_step
@@ -85,9 +86,10 @@ def executor_of(config: RunConfig, options: Options) -> Iterator[Executor]:
     placement = config.placement.model_copy(update=changes)
     executor: Executor
     if options.ray or options.ray_address:
+        address = choose(options.ray_address)
         from rayeval.execution.ray import RayExecutor
 
-        executor = RayExecutor(options.root, placement, options.ray_address)
+        executor = RayExecutor(files.absolute(options.root), placement, address)
     else:
         executor = LocalExecutor(options.root, placement)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,9 +40,17 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> Loaded:
         raise ConfigError(f"{path} is not valid YAML: {error}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected keys such as golden and corpus, found {values!r}")
+    base = path.rpartition("/")[0] if files.is_uri(path) else str(Path(path).absolute().parent)
+    return load_values(values, overrides, path=path, base=base)
+
+
+def load_values(
+    values: dict[str, Any], overrides: Sequence[str] = (), *, path: str = "config", base: str = "."
+) -> Loaded:
+    """The configuration in `values`, whose paths are relative to `base`."""
+    values = copy.deepcopy(values)
     for override in overrides:
         _set(values, override)
-    base = path.rpartition("/")[0] if files.is_uri(path) else str(Path(path).absolute().parent)
     return Loaded(path, validated(_located(values, base), path))
 
 

@@ -33,7 +33,7 @@ Failure = tuple[str, str]
 class RayExecutor:
     """Workers of the cluster at `address`, or of a Ray of our own."""
 
-    def __init__(self, root: str, placement: Placement, address: str | None = None) -> None:
+    def __init__(self, root: str, placement: Placement, address: str) -> None:
         self.root, self.placement = root, placement
         self.ours = not ray.is_initialized()
         if self.ours:
@@ -213,11 +213,16 @@ def _checked(result: Any) -> Any:
     return result
 
 
-def connect(address: str | None) -> None:
-    """Joins the cluster at `address`, or starts a Ray on this machine alone."""
-    ours: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+def connect(address: str) -> None:
+    """Joins the cluster at `address`, or starts a Ray on this machine alone (`local`)."""
+    own = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     try:
-        ray.init(address, log_to_driver=False, configure_logging=False, **({} if address else ours))
+        ray.init(
+            address,
+            log_to_driver=False,
+            configure_logging=False,
+            **(own if address == "local" else {}),
+        )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InfrastructureError(f"can't reach Ray at {address}: {error}") from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)

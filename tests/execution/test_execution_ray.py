@@ -29,6 +29,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning"),
 ]
 
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # everything here is on loopback
+
 ROOT = Path(__file__).parents[2]
 REAL = ["placement.workers=2", "placement.shards=4", "placement.batch=7"]
 
@@ -50,8 +52,8 @@ def cluster():
         initialize_head=True,
         head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False},
     )
-    nodes = [started.add_node(num_cpus=2, num_gpus=1) for _ in range(2)]
-    ray.init(started.address, log_to_driver=False)
+    worker = {"num_cpus": 2, "num_gpus": 1, "node_ip_address": "127.0.0.1"}
+    nodes = [started.add_node(**worker) for _ in range(2)]
     yield started, nodes
     ray.shutdown()
     started.shutdown()
@@ -71,18 +73,20 @@ def test_ray_gives_the_same_bytes_as_local(project, tmp_path, local, sets):
 
 
 def test_models_are_placed_on_gpus(project, tmp_path, local, cluster):
-    """GPUs are bookkeeping here: two of a half each, on nodes that claim one."""
+    """GPUs are bookkeeping here: workers that claim a quarter, on nodes that claim to have one."""
+    started, _ = cluster
     loaded = load_config(str(project / "rayeval.yaml"), [*REAL, "placement.gpus=0.25"])
-    run = run_config(loaded, Options(runs=str(tmp_path), ray_address="auto"), Silent())
+    run = run_config(loaded, Options(runs=str(tmp_path), ray_address=started.address), Silent())
     assert contents(run) == local
 
 
 def test_too_few_gpus_are_said(project, tmp_path, cluster):
+    started, _ = cluster
     from rayeval.errors import InfrastructureError
 
     loaded = load_config(str(project / "rayeval.yaml"), ["placement.gpus=8"])
     with pytest.raises(InfrastructureError, match=r"asks for 1\.0 CPUs and 8\.0 GPUs"):
-        run_config(loaded, Options(runs=str(tmp_path), ray_address="auto"), Silent())
+        run_config(loaded, Options(runs=str(tmp_path), ray_address=started.address), Silent())
 
 
 def test_a_node_lost_in_the_middle_changes_nothing(project, tmp_path, local, cluster):
@@ -96,7 +100,7 @@ def test_a_node_lost_in_the_middle_changes_nothing(project, tmp_path, local, clu
     thread = threading.Thread(target=lose)
     thread.start()
     loaded = load_config(str(project / "rayeval.yaml"), REAL)
-    run = run_config(loaded, Options(runs=str(tmp_path), ray_address="auto"), Silent())
+    run = run_config(loaded, Options(runs=str(tmp_path), ray_address=started.address), Silent())
     thread.join()
     assert contents(run) == local
 
@@ -130,10 +134,10 @@ def head(tmp_path):
         **os.environ,
         "RAYEVAL_CLUSTER": str(tmp_path / "cluster"),
         "RAY": str(Path(sys.executable).with_name("ray")),
-        "RAYEVAL_DASHBOARD_PORT": "18265",
-        "RAYEVAL_RAY_PORT": "16379",
+        "RAYEVAL_DASHBOARD_PORT": "8275",
+        "RAYEVAL_RAY_PORT": "6399",
         "RAY_AUTH_MODE": "token",
-        "RAY_ADDRESS": "http://127.0.0.1:18265",
+        "RAY_ADDRESS": "http://127.0.0.1:8275",
     }
     script = [str(ROOT / "cluster/local.sh")]
     subprocess.run([*script, "start", "--num-cpus=2"], env=environment, check=True, timeout=180)
