@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.errors import InfrastructureError, InputError, RowError
+from rayeval.execution.sound import unsound
 from rayeval.stage import Scatter, Stage
 from rayeval.tables import TEXT, conform
 
@@ -133,5 +134,9 @@ def _halving(
         middle = len(rows) // 2
         yield from _halving(stage, batch, rows[:middle], errors)
         yield from _halving(stage, batch, rows[middle:], errors)
-    else:
-        yield rows, table
+        return
+    wrong = unsound(table)
+    for row, said in wrong.items():
+        errors[rows[row]] = said
+    good = np.array([row for row in range(len(rows)) if row not in wrong], dtype=np.int64)
+    yield rows[good], table.take(pa.array(good)) if wrong else table

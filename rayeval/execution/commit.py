@@ -75,6 +75,7 @@ def _manifest(
         },
         "stages": [timed.stage for timed in plan.timed],
         "models": models(config),
+        "tokenizer": config.tokenizer.identity(),
         "steps": {
             step.name: {
                 "key": step.key,

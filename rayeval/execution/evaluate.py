@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rayeval import files, registry
-from rayeval.errors import ConfigError, DataError, InputError
+from rayeval.errors import ConfigError, DataError, InfrastructureError, InputError
 from rayeval.execution import manifest
 from rayeval.execution.cluster import choose
 from rayeval.execution.commit import commit_run
@@ -35,10 +35,14 @@ def run_config(loaded: Loaded, options: Options, watcher: Watcher) -> Run:
     folder = f"{options.runs.rstrip('/')}/{run_id}"
     job = Job(run_id, folder, loaded.path, loaded.config, options, manifest.now())
     job.save()
+    watcher.say(f"run {run_id}")
     try:
         return execute(job, watcher)
     except InputError:
         files.delete_folder(job.folder)
+        raise
+    except (InfrastructureError, OSError, MemoryError, KeyboardInterrupt):
+        watcher.say(f"stopped; `rayeval resume {folder}` goes on where it was")
         raise
 
 

@@ -18,6 +18,10 @@ from rayeval.execution.store import Commit
 class Watcher(Protocol):
     """Told what happens, step by step."""
 
+    def say(self, text: str) -> None:
+        """A line for people."""
+        ...
+
     def watch(
         self, name: str, commits: Iterator[Commit], total: int, rows: int
     ) -> Iterator[Commit]:
@@ -31,6 +35,9 @@ class Watcher(Protocol):
 
 class Silent:
     """Says nothing: for the Python API and tests."""
+
+    def say(self, text: str) -> None:
+        """Says nothing."""
 
     def watch(
         self, name: str, commits: Iterator[Commit], total: int, rows: int
@@ -57,7 +64,6 @@ class Bars(AbstractContextManager["Bars"]):
             transient=True,
             disable=not self.live,
         )
-        self.count = 0
 
     def __enter__(self) -> Self:
         self.bars.start()
@@ -86,13 +92,16 @@ class Bars(AbstractContextManager["Bars"]):
         self.bars.remove_task(task)
         self._line(name, f"{done:>9,} rows  {time.monotonic() - start:6.1f} s")
 
+    def say(self, text: str) -> None:
+        """A line above the bars."""
+        if self.live:
+            self.bars.console.print(text, highlight=False)
+        else:
+            print(text, file=sys.stderr)  # noqa: T201
+
     def cached(self, name: str, rows: int) -> None:
-        """Counts what came from the store."""
-        self.count += 1
+        """What came from the store."""
         self._line(name, f"{rows:>9,} rows   stored")
 
     def _line(self, name: str, text: str) -> None:
-        if not self.live:
-            print(f"  {name:<22} {text}", file=sys.stderr)  # noqa: T201
-        else:
-            self.bars.console.print(f"  {name:<22} {text}", highlight=False, style="dim")
+        self.say(f"  {name:<22} {text}")
