@@ -5,7 +5,6 @@ The only table of a run that is not deterministic.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
+from rayeval import registry
 from rayeval.execution import inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor, Served
@@ -43,7 +43,9 @@ class Serial:
 
 def serial_pass(root: str, plan: Plan, executor: Executor, *, sample: int, seed: int) -> Serial:
     """Runs `sample` questions, drawn by id, one at a time through every stage, after warm-up."""
-    drawn = draw(root, plan.resolved, sample, seed)
+    paths = inputs.paths(root, plan.resolved.key)
+    blocks = (read(path, ["question_id"])["question_id"].to_pylist() for path in paths)
+    drawn = registry.draw(blocks, sample, seed)
     steps = {step.key: step for timed in plan.timed for step in timed.steps}
     between = {c.key for step in steps.values() for c in step.batch} - set(steps)
     served = {key: executor.serve(replace(s, make=s.alone or s.make)) for key, s in steps.items()}
@@ -56,19 +58,6 @@ def serial_pass(root: str, plan: Plan, executor: Executor, *, sample: int, seed:
         if elapsed is not None:
             serial.times[question_id] = stage_times(plan.timed, elapsed)
     return serial
-
-
-def draw(root: str, resolved: Step, sample: int, seed: int) -> list[tuple[int, int, str]]:
-    """(block, row, question_id) of the questions whose ids hash lowest under `seed`."""
-    best: list[tuple[bytes, int, int, str]] = []
-    for block, path in enumerate(inputs.paths(root, resolved.key)):
-        ids = read(path, ["question_id"])["question_id"].to_pylist()
-        keys = [hashlib.sha256(f"{seed}:{name}".encode()).digest() for name in ids]
-        found = [
-            (key, block, row, name) for row, (key, name) in enumerate(zip(keys, ids, strict=True))
-        ]
-        best = sorted(best + found)[:sample]
-    return sorted((block, row, name) for _, block, row, name in best)
 
 
 def _run_alone(

@@ -1,4 +1,4 @@
-"""Hit lists of several shards as one."""
+"""What several shards found, as one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.columns import combined, flatten, top_hits
+from rayeval.columns import Ints, combined, flatten, lists, top_hits
 from rayeval.tables import FOUND
 
 
@@ -36,3 +36,26 @@ def merge_found(parts: Sequence[pa.Table], depth: int) -> pa.Table:
         null=failed | np.all(absent, axis=0),
     )
     return pa.table([parts[0]["question_id"], best, errors], schema=FOUND)
+
+
+def scored(rows: Ints, hits: pa.Array, n_rows: int) -> pa.Table:
+    """The column `scores`: `hits` (HIT), each of a row, by chunk_id."""
+    order = pc.sort_indices(
+        pa.table({"row": rows, "chunk_id": hits.field("chunk_id")}),
+        sort_keys=[("row", "ascending"), ("chunk_id", "ascending")],
+    )
+    return pa.table({"scores": lists(rows[order.to_numpy()], hits.take(order), n_rows)})
+
+
+def merge_scores(parts: Sequence[pa.Table]) -> pa.Table:
+    """`scores` of several shards, each of chunks of its own."""
+    flat = [flatten(part["scores"]) for part in parts]
+    rows = np.concatenate([row for row, _ in flat])
+    return scored(rows, pa.concat_arrays([hits for _, hits in flat]), parts[0].num_rows)
+
+
+def add_outranked(parts: Sequence[pa.Table]) -> pa.Table:
+    """`outranked_by` of several shards, which count over chunks of their own, added up."""
+    rows, _ = flatten(parts[0]["outranked_by"])
+    counts = np.sum([flatten(part["outranked_by"])[1].to_numpy() for part in parts], axis=0)
+    return pa.table({"outranked_by": lists(rows, pa.array(counts), parts[0].num_rows)})

@@ -8,10 +8,10 @@ from functools import partial
 import pyarrow as pa
 
 from rayeval import registry
+from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.gold import GoldSteps
 from rayeval.execution.plan.missed import MissedSteps
-from rayeval.execution.plan.search import Arm
 from rayeval.execution.step import Column, Step
 from rayeval.metrics import pipeline as pipelines
 from rayeval.metrics.failure.first_failure import FAILURES

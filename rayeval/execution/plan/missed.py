@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from rayeval import registry
 from rayeval.chunk import lookup
+from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
-from rayeval.execution.plan.search import Arm
 from rayeval.execution.step import Column, Step
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.retrieve.lexical.bm25 import Bm25

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from rayeval.corpus.units import Unit
 from rayeval.execution.artifacts import Sources
 from rayeval.execution.config import RunConfig
+from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder
 from rayeval.execution.plan.corpus import corpus_steps
 from rayeval.execution.plan.gold import gold_steps
 from rayeval.execution.plan.judged import described, judge_steps, walked
 from rayeval.execution.plan.missed import missed_steps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
-from rayeval.execution.plan.search import Arm, arm_steps
+from rayeval.execution.plan.search import arm_steps
 from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
 from rayeval.execution.step import Step
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from rayeval import registry
 from rayeval.chunk import lookup
+from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
-from rayeval.execution.plan.search import Arm
 from rayeval.execution.step import Step
 from rayeval.models import model_path
 from rayeval.rerank.config import Fit

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rayeval.columns import Floats, Ints, flatten, lists
 from rayeval.retrieve.dense.exact import rounding
 from rayeval.retrieve.dense.store import Mask, Store, hit_array
 from rayeval.retrieve.dense.vectors import Vectors, pair_scores
 from rayeval.retrieve.filter import Filter
+from rayeval.retrieve.merge import add_outranked, merge_scores, scored
 from rayeval.stage import Shard, Stage
 
 SCORES = 1 << 22
@@ -37,9 +37,7 @@ class ExactScores:
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """Every shard's scores, by chunk_id."""
-        flat = [flatten(part["scores"]) for part in parts]
-        rows = np.concatenate([row for row, _ in flat])
-        return _by_chunk(rows, pa.concat_arrays([hits for _, hits in flat]), parts[0].num_rows)
+        return merge_scores(parts)
 
 
 class _Scores:
@@ -54,7 +52,7 @@ class _Scores:
         rows, places = rows[here][known], places[known]
         scores = pair_scores(queries, np.searchsorted(asked, rows), self.store.vectors, places)
         hits = hit_array(self.store.chunk_ids.take(pa.array(places)), scores)
-        return _by_chunk(rows, hits, batch.num_rows)
+        return scored(rows, hits, batch.num_rows)
 
 
 class ExactRanks:
@@ -74,9 +72,7 @@ class ExactRanks:
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The shards' counts added up."""
-        rows, _ = flatten(parts[0]["outranked_by"])
-        counts = np.sum([flatten(part["outranked_by"])[1].to_numpy() for part in parts], axis=0)
-        return pa.table({"outranked_by": lists(rows, pa.array(counts), parts[0].num_rows)})
+        return add_outranked(parts)
 
 
 class _Ranks:
@@ -128,12 +124,3 @@ def outranking(
         tied = (score == values[pair]) & (rows[near] < places[pair])
         counts += np.bincount(pair[(score > values[pair]) | tied], minlength=len(owners))
     return counts
-
-
-def _by_chunk(rows: Ints, hits: pa.Array, n_rows: int) -> pa.Table:
-    """`hits`, each of a row, as the column `scores` by chunk_id."""
-    order = pc.sort_indices(
-        pa.table({"row": rows, "chunk_id": hits.field("chunk_id")}),
-        sort_keys=[("row", "ascending"), ("chunk_id", "ascending")],
-    )
-    return pa.table({"scores": lists(rows[order.to_numpy()], hits.take(order), n_rows)})

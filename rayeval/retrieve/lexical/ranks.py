@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from rayeval.columns import Floats, Ints, flatten, lists
 from rayeval.retrieve.filter import Filter
 from rayeval.retrieve.lexical.bm25 import Bm25, Loaded
+from rayeval.retrieve.merge import add_outranked, merge_scores, scored
 from rayeval.stage import Shard, Stage
 from rayeval.tables import HIT
 
@@ -36,9 +37,7 @@ class Bm25Scores:
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """Every shard's scores, by chunk_id."""
-        flat = [flatten(part["scores"]) for part in parts]
-        rows = np.concatenate([row for row, _ in flat])
-        return _by_chunk(rows, pa.concat_arrays([hits for _, hits in flat]), parts[0].num_rows)
+        return merge_scores(parts)
 
 
 class _Scores(Loaded):
@@ -54,7 +53,7 @@ class _Scores(Loaded):
         shared = values > 0
         ids = self.index.chunk_ids.take(pa.array(chunks[shared]))
         hits = pa.StructArray.from_arrays([ids, pa.array(values[shared])], fields=list(HIT))
-        return _by_chunk(rows[shared], hits, batch.num_rows)
+        return scored(rows[shared], hits, batch.num_rows)
 
 
 class Bm25Ranks:
@@ -75,9 +74,7 @@ class Bm25Ranks:
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The shards' counts added up."""
-        rows, _ = flatten(parts[0]["outranked_by"])
-        counts = np.sum([flatten(part["outranked_by"])[1].to_numpy() for part in parts], axis=0)
-        return pa.table({"outranked_by": lists(rows, pa.array(counts), parts[0].num_rows)})
+        return add_outranked(parts)
 
 
 class _Ranks(Loaded):
@@ -104,12 +101,3 @@ def _before(scores: Floats, values: Floats, places: Ints) -> Ints:
     tied = (scores == values[:, None]) & (np.arange(scores.shape[1]) < places[:, None])
     counts: Ints = better + tied.sum(axis=1)
     return counts
-
-
-def _by_chunk(rows: Ints, hits: pa.Array, n_rows: int) -> pa.Table:
-    """`hits`, each of a row, as the column `scores` by chunk_id."""
-    order = pc.sort_indices(
-        pa.table({"row": rows, "chunk_id": hits.field("chunk_id")}),
-        sort_keys=[("row", "ascending"), ("chunk_id", "ascending")],
-    )
-    return pa.table({"scores": lists(rows[order.to_numpy()], hits.take(order), n_rows)})

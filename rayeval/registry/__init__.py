@@ -1,0 +1,65 @@
+"""Configurations → what computes: the one place that knows every room.
+
+Functions that end in a `shard` are steps' makers: a worker calls them with the step's inputs and
+builds its own stage.
+"""
+
+from rayeval.registry.arms import (
+    ann_index,
+    embedder,
+    ranks,
+    scores,
+    search,
+    severed,
+    statistics,
+    term_counter,
+)
+from rayeval.registry.judgement import (
+    first_failure,
+    index_recall,
+    missed,
+    per_query,
+    totals,
+)
+from rayeval.registry.later import fitted, fuser, reranker, selector
+from rayeval.registry.reading import (
+    catalogue,
+    chunker,
+    documents,
+    evaluator,
+    fingerprint,
+    parser,
+    questions,
+    units,
+)
+from rayeval.registry.sampling import draw, sample
+
+__all__ = [
+    "ann_index",
+    "catalogue",
+    "chunker",
+    "documents",
+    "draw",
+    "embedder",
+    "evaluator",
+    "fingerprint",
+    "first_failure",
+    "fitted",
+    "fuser",
+    "index_recall",
+    "missed",
+    "parser",
+    "per_query",
+    "questions",
+    "ranks",
+    "reranker",
+    "sample",
+    "scores",
+    "search",
+    "selector",
+    "severed",
+    "statistics",
+    "term_counter",
+    "totals",
+    "units",
+]
