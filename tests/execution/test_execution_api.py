@@ -49,6 +49,14 @@ def test_a_wrong_setting_is_named(project, tmp_path):
         rayeval.evaluate(str(project / "rayeval.yaml"), runs=str(tmp_path), sets=["fuse.deph=1"])
 
 
+def test_every_path_may_be_a_uri(project, tmp_path, run):
+    """As on an object store: nothing may assume a local path."""
+    uri = f"file://{project}/rayeval.yaml"
+    again = rayeval.evaluate(uri, runs=f"file://{tmp_path}/runs", sets=["context.depth=2"])
+    assert again.damage() == []
+    assert again.failures.equals(run.failures)
+
+
 def test_latency_of_questions_run_alone(project, tmp_path):
     run = rayeval.evaluate(str(project / "rayeval.yaml"), runs=str(tmp_path),
                            sets=["latency.sample=5"])  # fmt: skip
