@@ -12,6 +12,7 @@ from rayeval.errors import Problem
 from rayeval.execution import calls, inputs, reuse
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
+from rayeval.execution.threads import wait_passively
 from rayeval.stage import Stage
 from rayeval.tables import conform
 
@@ -20,6 +21,7 @@ class Worker:
     """Computes partitions of steps over one store; keeps the stages that it has built."""
 
     def __init__(self, root: str, batch_rows: int) -> None:
+        wait_passively()
         self.root, self.batch_rows = root, batch_rows
         self.stages: dict[tuple[str, int, int], Stage] = {}
         self.known: dict[str, reuse.Known] = {}
