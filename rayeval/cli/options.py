@@ -8,12 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
+
+def _named(value: str) -> str:
+    """An empty folder name, as of an unset shell variable, would mean the file system's root."""
+    if not value:
+        raise typer.BadParameter("it is empty; name a folder")
+    return value
+
+
 Config = Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML configuration.")]
 RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id below --runs, or its path.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
-Runs = Annotated[str, typer.Option("--runs", metavar="DIR", help="The folder of runs.")]
+Runs = Annotated[
+    str, typer.Option("--runs", metavar="DIR", help="The folder of runs.", callback=_named)
+]
 Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a setting; repeatable, dotted keys."),

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rayeval import files
-from rayeval.errors import RunError
+from rayeval.errors import ConfigError, RunError
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import validated
 from rayeval.execution.plan.plan import Inputs
@@ -24,6 +24,13 @@ class Options:
     ray_address: str | None = None
     workers: int | None = None
     limit: int | None = None
+
+    def __post_init__(self) -> None:
+        """A run written below '' would land at the root of the file system."""
+        if not self.runs or self.store == "":
+            raise ConfigError("the folder of runs or the store is empty text; name a folder")
+        if min(self.workers or 1, self.limit or 1) < 1 or 0 in (self.workers, self.limit):
+            raise ConfigError(f"workers {self.workers}, limit {self.limit}: expected 1 or more")
 
     @property
     def root(self) -> str:
@@ -48,7 +55,7 @@ class Job:
         """Writes `plan.json`."""
         value: dict[str, Any] = {
             "run_id": self.run_id,
-            "config_path": self.config_path,
+            "config_path": files.absolute(self.config_path),
             "config": self.config.model_dump(mode="json"),
             "options": asdict(self.options) | {"store": files.absolute(self.options.root)},
             "started": self.started,
