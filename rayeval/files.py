@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rayeval.errors import ConfigError, InfrastructureError
+
+_NO_PATH = re.compile("[\0\ud800-\udfff]")
+"""NUL, and what Python makes of bytes that are not UTF-8."""
 
 
 def is_uri(path: str) -> bool:
@@ -36,8 +40,8 @@ def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
 
     Raises ConfigError if nothing can lie at such a path.
     """
-    if "\0" in path:
-        raise ConfigError(f"no path: {path!r} holds a NUL character")
+    if _NO_PATH.search(path):
+        raise ConfigError(f"no path: {path!r} holds a NUL character, or bytes that are not UTF-8")
     if not is_uri(path):
         return pafs.LocalFileSystem(), str(Path(path).absolute())
     try:

@@ -43,8 +43,13 @@ Workers = Annotated[
 
 
 def print_json(document: Any) -> None:
-    """The command's one document on stdout."""
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False))  # noqa: T201
+    """The command's one document on stdout, in whatever encoding that has."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(document, allow_nan=False)
+    print(text)  # noqa: T201
 
 
 def say(text: str) -> None:
