@@ -10,8 +10,12 @@ from rayeval.errors import ConfigError, RunError
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import validated
 from rayeval.execution.plan.plan import Inputs
-from rayeval.execution.runs import PLAN
+from rayeval.execution.runs import PLAN, damaged, record
 from rayeval.execution.step import digest
+
+NEEDED = {"run_id": str, "config_path": str, "config": dict, "options": dict, "started": str,
+          "inputs": dict}  # fmt: skip
+"""What every `plan.json` has."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,12 @@ class Job:
 
 def read_job(folder: str) -> Job:
     """The run under way in `folder`."""
-    value = files.read_json(f"{folder}/{PLAN}")
+    value = record(folder, PLAN, NEEDED)
     config = validated(value["config"], value["config_path"])
-    options = Options(**value["options"])
+    try:
+        options = Options(**value["options"])
+    except TypeError as error:
+        raise damaged(folder, f"{PLAN} has options of another version: {error}") from error
     job = Job(value["run_id"], folder, value["config_path"], config, options, value["started"])
     job.pinned = value["inputs"]
     return job
