@@ -124,7 +124,7 @@ def write_bytes(path: str, data: bytes) -> None:
             stream.write(data)
         fs.move(temporary, inner)
     except OSError as error:
-        _discard(fs, temporary)
+        discard(fs, temporary)
         raise InfrastructureError(f"can't write {path}: {error}") from error
 
 
@@ -184,7 +184,7 @@ def delete_folder(path: str) -> None:
         fs.delete_dir(inner)
 
 
-def _discard(fs: pafs.FileSystem, path: str) -> None:
+def discard(fs: pafs.FileSystem, path: str) -> None:
     """Removes what a failed write left; that it is not there is fine."""
     try:
         fs.delete_file(path)
