@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from rayeval.errors import InfrastructureError
+from rayeval.errors import ConfigError, InfrastructureError
+
+_NO_PATH = re.compile("[\0\ud800-\udfff]")
+"""NUL, and what Python makes of bytes that are not UTF-8."""
 
 
 def is_uri(path: str) -> bool:
@@ -30,11 +36,22 @@ def resolve(path: str, base: str) -> str:
 
 
 def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
-    """The file system of `path` and the path within it."""
-    if is_uri(path):
+    """The file system of `path` and the path within it.
+
+    Raises ConfigError if nothing can lie at such a path.
+    """
+    if _NO_PATH.search(path):
+        raise ConfigError(f"no path: {path!r} holds a NUL character, or bytes that are not UTF-8")
+    if not is_uri(path):
+        return pafs.LocalFileSystem(), str(Path(path).absolute())
+    try:
         fs, inner = pafs.FileSystem.from_uri(path)
-        return fs, inner
-    return pafs.LocalFileSystem(), str(Path(path).absolute())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ConfigError(
+            f"can't open {path}: {error}. Expected a path, or a URI such as file:///data, "
+            "s3://bucket/data or gs://bucket/data; other characters than ASCII are written as %XX"
+        ) from error
+    return fs, inner
 
 
 def exists(path: str) -> bool:
@@ -50,11 +67,43 @@ def is_folder(path: str) -> bool:
 
 
 def list_files(path: str) -> list[str]:
-    """Every file below the folder `path`, relative to it, sorted."""
+    """Every file below the folder `path`, relative to it, sorted.
+
+    Links are followed, except back to a folder that they lie in. A local name that isn't UTF-8
+    holds lone surrogates, as Python writes it.
+    """
     fs, inner = open_fs(path)
+    if isinstance(fs, pafs.LocalFileSystem):
+        return sorted(_below(inner))
     root = inner.rstrip("/") + "/"
     infos = fs.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
     return sorted(info.path[len(root) :] for info in infos if info.is_file)
+
+
+def _below(root: str) -> Iterator[str]:
+    """The files of a local folder; none where there is no folder."""
+    waiting = [("", frozenset[tuple[int, int]]())]
+    while waiting:
+        prefix, above = waiting.pop()
+        here, entries = _entries(f"{root}/{prefix}")
+        if here in above:
+            continue
+        for entry in entries:
+            kind = Path(entry.path) if entry.is_symlink() else entry
+            if kind.is_dir():
+                waiting.append((f"{prefix}{entry.name}/", above | {here}))
+            elif kind.is_file():
+                yield f"{prefix}{entry.name}"
+
+
+def _entries(folder: str) -> tuple[tuple[int, int], list[os.DirEntry[str]]]:
+    """Which folder it is, whatever it is called, and what it holds; nothing once it is gone."""
+    try:
+        place = Path(folder).stat()
+        with os.scandir(folder) as entries:
+            return (place.st_dev, place.st_ino), list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return (0, 0), []
 
 
 def read_bytes(path: str) -> bytes:
@@ -75,7 +124,7 @@ def write_bytes(path: str, data: bytes) -> None:
             stream.write(data)
         fs.move(temporary, inner)
     except OSError as error:
-        _discard(fs, temporary)
+        discard(fs, temporary)
         raise InfrastructureError(f"can't write {path}: {error}") from error
 
 
@@ -135,7 +184,7 @@ def delete_folder(path: str) -> None:
         fs.delete_dir(inner)
 
 
-def _discard(fs: pafs.FileSystem, path: str) -> None:
+def discard(fs: pafs.FileSystem, path: str) -> None:
     """Removes what a failed write left; that it is not there is fine."""
     try:
         fs.delete_file(path)

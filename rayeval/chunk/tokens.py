@@ -42,8 +42,9 @@ class HuggingFace(StageConfig):
 
     kind: Literal["hf"] = "hf"
     path: str = Field(
+        min_length=1,
         description="a tokenizer.json, a folder that has one, or package:NAME/FOLDER for one that "
-        "an installed package brings"
+        "an installed package brings",
     )
 
     def identity(self) -> dict[str, Any]:
@@ -118,7 +119,10 @@ class FileTokens:
             from tokenizers import Tokenizer as Library
         except ImportError as error:
             raise _missing() from error
-        tokenizer = Library.from_file(self._file)
+        try:
+            tokenizer = Library.from_file(self._file)
+        except Exception as error:  # the library raises nothing narrower
+            raise ModelError(f"{self._file} holds no tokenizer: {error}") from error
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer

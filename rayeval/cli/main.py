@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import io
+import os
 import sys
 import traceback
 from typing import Any
@@ -12,12 +13,14 @@ import typer
 from rayeval import __version__
 from rayeval.cli.doctor import doctor
 from rayeval.cli.init import init
+from rayeval.cli.options import print_json
 from rayeval.cli.resume import resume
 from rayeval.cli.run import run
 from rayeval.cli.show import show
 from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
 from rayeval.errors import EXIT_INFRASTRUCTURE, EXIT_INVALID, EXIT_PASS, RayevalError
+from rayeval.report.plain import printable
 
 UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """Click's base of usage errors; newer versions of typer carry a copy of click of their own."""
@@ -46,7 +49,27 @@ def _version(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point of the `rayeval` script."""
-    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_written(sys.argv[1:] if arguments is None else arguments))
+
+
+def _written(arguments: list[str]) -> int:
+    """The exit code once everything is written; without a word where nobody reads any more."""
+    code = EXIT_INFRASTRUCTURE
+    try:
+        code = run_command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = code or EXIT_INFRASTRUCTURE
+    except OSError as error:
+        print(f"rayeval: can't write to stdout: {error}", file=sys.stderr)  # noqa: T201
+        code = EXIT_INFRASTRUCTURE
+    else:
+        return code
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
 def run_command(arguments: list[str]) -> int:
@@ -60,6 +83,9 @@ def run_command(arguments: list[str]) -> int:
         return _fail(arguments, "UsageError", error.format_message(), EXIT_INVALID, said=True)
     except (typer.Abort, KeyboardInterrupt):
         return _fail(arguments, "Interrupted", "interrupted; `rayeval resume RUN` goes on", 4)
+    except (BrokenPipeError, SystemExit) as error:
+        # Click exits with 1, which here means a failed gate, when nobody reads any more.
+        raise BrokenPipeError from error
     except (OSError, MemoryError) as error:
         return _fail(arguments, "InfrastructureError", f"{type(error).__name__}: {error}", 4)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug has exit code 4
@@ -72,8 +98,8 @@ def run_command(arguments: list[str]) -> int:
 def _fail(arguments: list[str], kind: str, message: str, code: int, *, said: bool = False) -> int:
     """The message on stderr and, with --json, as the document on stdout."""
     if not said:
-        print(f"rayeval: {message}", file=sys.stderr)  # noqa: T201
+        print(f"rayeval: {printable(message)}", file=sys.stderr)  # noqa: T201
     if "--json" in arguments:
         document: dict[str, Any] = {"error": {"kind": kind, "message": message, "exit_code": code}}
-        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
+        print_json(document)
     return code

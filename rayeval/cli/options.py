@@ -8,12 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
+
+def _named(value: str) -> str:
+    """An empty folder name, as of an unset shell variable, would mean the file system's root."""
+    if not value:
+        raise typer.BadParameter("it is empty; name a folder")
+    return value
+
+
 Config = Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML configuration.")]
 RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id below --runs, or its path.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
-Runs = Annotated[str, typer.Option("--runs", metavar="DIR", help="The folder of runs.")]
+Runs = Annotated[
+    str, typer.Option("--runs", metavar="DIR", help="The folder of runs.", callback=_named)
+]
 Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a setting; repeatable, dotted keys."),
@@ -33,8 +43,13 @@ Workers = Annotated[
 
 
 def print_json(document: Any) -> None:
-    """The command's one document on stdout."""
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False))  # noqa: T201
+    """The command's one document on stdout, in whatever encoding that has."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(document, allow_nan=False)
+    print(text)  # noqa: T201
 
 
 def say(text: str) -> None:

@@ -19,6 +19,7 @@ def validate(
     """
     from rayeval.execution.job import Options
     from rayeval.execution.validate import validate_config
+    from rayeval.report.plain import printable
 
     problems = validate_config(config, sets or (), Options(runs, store))
     bad = [problem for problem in problems if not problem.warning]
@@ -28,8 +29,8 @@ def validate(
         options.print_json({name: [p.json() for p in found] for name, found in rows.items()})
         return EXIT_INVALID if bad else EXIT_PASS
     for problem in bad:
-        print(f"problem  {problem}")  # noqa: T201
+        print(f"problem  {printable(str(problem))}")  # noqa: T201
     for problem in warnings:
-        print(f"warning  {problem}")  # noqa: T201
+        print(f"warning  {printable(str(problem))}")  # noqa: T201
     print(f"{len(bad)} problems, {len(warnings)} warnings in {config}")  # noqa: T201
     return EXIT_INVALID if bad else EXIT_PASS

@@ -15,7 +15,9 @@ from rayeval.stage import StageConfig
 class Corpus(StageConfig):
     """Where the documents lie, and at which time the pipeline looks at them."""
 
-    path: str = Field(description="a folder of documents, or a JSON Lines or Parquet file")
+    path: str = Field(
+        min_length=1, description="a folder of documents, or a JSON Lines or Parquet file"
+    )
     as_of: datetime | None = Field(
         None, description="revisions are chosen as at this time; a date is its start in UTC"
     )

@@ -23,6 +23,7 @@ TABLES = (".jsonl", ".ndjson", ".parquet")
 """A file that holds many documents."""
 FILES_PER_UNIT = 256
 _BLOCK = 1 << 20
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,16 @@ def units(path: str, include: Sequence[str] | None = None) -> list[Unit]:
     path: a folder, or one JSON Lines or Parquet file, or one document; local or a URI.
     include: globs below the folder. Without them: every document; where there is none, every
         table of documents. Names that begin with a dot are read only if a glob has that dot.
-    Raises DataError if there is nothing at `path`, or a file of unknown kind.
+    Raises DataError if there is nothing at `path`, nothing to read below it, or a file of
+    unknown kind.
     """
     if files.is_folder(path):
-        return _split(path, _chosen(files.list_files(path), include))
+        names = files.list_files(path)
+        chosen = _chosen(names, include)
+        if not chosen:
+            raise _refused(path, "empty_corpus", _nothing(names, include))
+        _check_names(path, chosen)
+        return _split(path, chosen)
     if not files.exists(path):
         raise _refused(path, "missing_file", "there is no such file or folder")
     if extension(path) not in (*FORMATS, *TABLES):
@@ -80,6 +87,26 @@ def _chosen(names: list[str], include: Sequence[str] | None) -> list[str]:
     documents = [name for name in chosen if extension(name) in FORMATS]
     tables = [name for name in chosen if extension(name) in TABLES]
     return documents or tables if include is None else documents + tables
+
+
+def _check_names(folder: str, names: Sequence[str]) -> None:
+    """A file's name is its source_id, which is text."""
+    wrong = [ascii(name) for name in names if not name.isascii() and _LONE.search(name)]
+    if wrong:
+        message = "the name is not UTF-8, so it can't be a source_id; rename the file"
+        raise DataError(
+            [Problem(f"{folder}/{name}", None, None, "not_utf8", message) for name in wrong]
+        )
+
+
+def _nothing(names: Sequence[str], include: Sequence[str] | None) -> str:
+    """Why a folder gives no document."""
+    if include is not None:
+        return f"corpus.include ({', '.join(include) or 'an empty list'}) matches none of its files"
+    known = ", ".join((*FORMATS, *TABLES))
+    others = sorted({extension(name) or "no extension" for name in names})
+    found = f"{len(names)} files ({', '.join(others[:5])})" if names else "no file"
+    return f"the folder has {found}; expected files ending in {known}"
 
 
 def _pattern(glob: str) -> re.Pattern[str]:

@@ -132,6 +132,7 @@ def write_one(folder: str, name: str, tables: Iterable[pa.Table]) -> dict[str, A
             rows = _write_groups(sink, tables)
         fs.move(temporary, inner)
     except OSError as error:
+        files.discard(fs, temporary)
         raise InfrastructureError(f"can't write {folder}/{name}: {error}") from error
     return {"sha256": sink.sha256.hexdigest(), "rows": rows, "size_bytes": sink.size}
 

@@ -21,8 +21,18 @@ from rayeval.retrieve.lexical.bm25 import Bm25
 
 Arm = Annotated[Bm25 | Dense, Field(discriminator="kind")]
 
-RESERVED = ("documents", "filter", "passages", "fused", "reranked", "context", "answer", "judge")
-"""Names that stages of their own have; no arm may take them."""
+# fmt: off
+STAGES = ("ingest", "parse", "chunk", "filter", "retrieve", "fuse", "fused", "rerank", "reranked",
+          "context", "answer", "judge", "retrieval", "end_to_end")
+STEPS = ("documents", "catalogue", "elements", "chunks", "questions", "located", "spots",
+         "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "fitted", "missed",
+         "neighbours", "per_query", "failures", "aggregate", "slices")
+COLUMNS = ("question_id", "question", "answerable", "labels", "evidence", "required_aspects",
+           "removed_gold", "sampled")
+# fmt: on
+"""Of batches in which every arm has a column too."""
+RESERVED = frozenset((*STAGES, *STEPS, *COLUMNS))
+"""Names that mean something else in a run; no arm may take them."""
 
 
 class Part(BaseModel):
@@ -66,11 +76,11 @@ class RunConfig(Part):
     @model_validator(mode="after")
     def _stages_fit(self) -> Self:
         names = stage_names(self.retrieve.arms)
-        for name in names:
+        for name in dict.fromkeys([*self.retrieve.arms, *names]):
             if name in RESERVED or not name.isidentifier():
                 raise ValueError(
-                    f"retrieve.arms: {name!r} can't be an arm's name; it must be a plain word and "
-                    f"none of {', '.join(RESERVED)}"
+                    f"retrieve.arms: {name!r} can't be an arm's name; expected a plain word that "
+                    f"names nothing else in a run, such as 'bm25', 'dense' or 'titles'"
                 )
         if len(set(names)) < len(names):
             raise ValueError(f"retrieve.arms: two arms give a stage of one name: {names}")

@@ -20,6 +20,7 @@ from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job, Options
 from rayeval.execution.load import Loaded
 from rayeval.execution.local import LocalExecutor
+from rayeval.execution.lock import held
 from rayeval.execution.plan.plan import Inputs, Plan, make_plan, sequence
 from rayeval.execution.problems import blocking, problems_of
 from rayeval.execution.progress import Watcher
@@ -36,14 +37,15 @@ def run_config(loaded: Loaded, options: Options, watcher: Watcher) -> Run:
     job = Job(run_id, folder, loaded.path, loaded.config, options, manifest.now())
     job.save()
     watcher.say(f"run {run_id}")
-    try:
-        return execute(job, watcher)
-    except InputError:
-        files.delete_folder(job.folder)
-        raise
-    except (InfrastructureError, OSError, MemoryError, KeyboardInterrupt):
-        watcher.say(f"stopped; `rayeval resume {folder}` goes on where it was")
-        raise
+    with held(folder):
+        try:
+            return execute(job, watcher)
+        except InputError:
+            files.delete_folder(job.folder)
+            raise
+        except (InfrastructureError, OSError, MemoryError, KeyboardInterrupt):
+            watcher.say(f"stopped; `rayeval resume {folder}` goes on where it was")
+            raise
 
 
 def execute(job: Job, watcher: Watcher) -> Run:

@@ -6,12 +6,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rayeval import files
-from rayeval.errors import RunError
+from rayeval.errors import ConfigError, RunError
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import validated
 from rayeval.execution.plan.plan import Inputs
-from rayeval.execution.runs import PLAN
+from rayeval.execution.runs import PLAN, damaged, record
 from rayeval.execution.step import digest
+
+NEEDED = {"run_id": str, "config_path": str, "config": dict, "options": dict, "started": str,
+          "inputs": dict}  # fmt: skip
+"""What every `plan.json` has."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,13 @@ class Options:
     ray_address: str | None = None
     workers: int | None = None
     limit: int | None = None
+
+    def __post_init__(self) -> None:
+        """A run written below '' would land at the root of the file system."""
+        if not self.runs or self.store == "":
+            raise ConfigError("the folder of runs or the store is empty text; name a folder")
+        if min(self.workers or 1, self.limit or 1) < 1 or 0 in (self.workers, self.limit):
+            raise ConfigError(f"workers {self.workers}, limit {self.limit}: expected 1 or more")
 
     @property
     def root(self) -> str:
@@ -48,7 +59,7 @@ class Job:
         """Writes `plan.json`."""
         value: dict[str, Any] = {
             "run_id": self.run_id,
-            "config_path": self.config_path,
+            "config_path": files.absolute(self.config_path),
             "config": self.config.model_dump(mode="json"),
             "options": asdict(self.options) | {"store": files.absolute(self.options.root)},
             "started": self.started,
@@ -72,9 +83,12 @@ class Job:
 
 def read_job(folder: str) -> Job:
     """The run under way in `folder`."""
-    value = files.read_json(f"{folder}/{PLAN}")
+    value = record(folder, PLAN, NEEDED)
     config = validated(value["config"], value["config_path"])
-    options = Options(**value["options"])
+    try:
+        options = Options(**value["options"])
+    except TypeError as error:
+        raise damaged(folder, f"{PLAN} has options of another version: {error}") from error
     job = Job(value["run_id"], folder, value["config_path"], config, options, value["started"])
     job.pinned = value["inputs"]
     return job

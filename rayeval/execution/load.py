@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from rayeval import files
 from rayeval.errors import ConfigError
 from rayeval.execution.config import RunConfig
+from rayeval.execution.values import parsed, refused
+from rayeval.golden.problems import shown as short
 
 PATHS = {"path", "model", "base"}
 """Settings that may name a file or folder."""
+REMOTE = frozenset({"model", "query_body", "passage_body"})
+"""Settings of an endpoint that go to it as they are."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,7 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> Loaded:
         raise ConfigError(
             f"no configuration at {path}; `rayeval init DIR` writes one to start from"
         )
-    try:
-        values = yaml.load(files.read_bytes(path).decode(), Loader=_Strict)  # noqa: S506 - a SafeLoader
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid YAML: {error}") from error
+    values = parsed(files.read_bytes(path), path)
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected keys such as golden and corpus, found {values!r}")
     base = path.rpartition("/")[0] if files.is_uri(path) else str(Path(path).absolute().parent)
@@ -48,10 +48,15 @@ def load_values(
     values: dict[str, Any], overrides: Sequence[str] = (), *, path: str = "config", base: str = "."
 ) -> Loaded:
     """The configuration in `values`, whose paths are relative to `base`."""
-    values = copy.deepcopy(values)
-    for override in overrides:
-        _set(values, override)
-    return Loaded(path, validated(_located(values, base), path))
+    try:
+        values = copy.deepcopy(values)
+        for override in overrides:
+            _set(values, override)
+        if wrong := list(refused(values)):
+            raise ConfigError("\n".join(f"{path}: {line}" for line in wrong))
+        return Loaded(path, validated(_located(values, base), path))
+    except RecursionError as error:
+        raise ConfigError(f"{path}: nested too deeply, or a value that holds itself") from error
 
 
 def validated(values: Any, path: str) -> RunConfig:
@@ -61,19 +66,6 @@ def validated(values: Any, path: str) -> RunConfig:
     except ValidationError as error:
         lines = [f"{path}: {_plain(e, values)}" for e in error.errors(include_url=False)]
         raise ConfigError("\n".join(lines)) from error
-
-
-class _Strict(yaml.SafeLoader):
-    """Safe YAML in which a key given twice is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key!r} is given twice", problem_mark=node.start_mark
-                )
-        return super().construct_mapping(node, deep=deep)
 
 
 def _set(values: dict[str, Any], override: str) -> None:
@@ -88,26 +80,26 @@ def _set(values: dict[str, Any], override: str) -> None:
         if not isinstance(below, dict):
             raise ConfigError(f"--set {override}: {parent} is {below!r}, not a group of settings")
         place = below
-    try:
-        place[last] = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"--set {override}: {text!r} is not a YAML value: {error}") from error
+    place[last] = parsed(text, f"--set {override}")
 
 
 def _located(value: Any, base: str) -> Any:
     """Paths made absolute; a model's name is a path when it looks like one or is there."""
-    if isinstance(value, dict):
-        return {
-            key: files.resolve(item, base) if _is_path(key, item, base) else _located(item, base)
-            for key, item in value.items()
-        }
-    return [_located(item, base) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_located(item, base) for item in value]
+    if not isinstance(value, dict):
+        return value
+    remote = REMOTE if value.get("kind") == "openai" else frozenset[str]()
+    return {key: item if key in remote else _placed(key, item, base) for key, item in value.items()}
 
 
-def _is_path(key: Any, value: Any, base: str) -> bool:
+def _placed(key: Any, value: Any, base: str) -> Any:
+    """One setting, made absolute if it is a path."""
     if key not in PATHS or not isinstance(value, str) or value.startswith("package:"):
-        return False
-    return key == "path" or value.startswith(".") or files.exists(files.resolve(value, base))
+        return _located(value, base)
+    place = files.resolve(value, base)
+    named = value != "" and (key == "path" or value.startswith(".") or files.exists(place))
+    return place if named else value
 
 
 def _plain(error: Mapping[str, Any], values: Any) -> str:
@@ -127,7 +119,7 @@ def _plain(error: Mapping[str, Any], values: Any) -> str:
     if kind == "union_tag_not_found":
         return f"{place}: needs `kind` to say which it is"
     message = error["msg"].removeprefix("Value error, ")
-    shown = "" if isinstance(found, dict) or kind == "value_error" else f", found {found!r}"
+    shown = "" if isinstance(found, dict) or kind == "value_error" else f", found {short(found)}"
     return f"{place}: {message}{shown}" if place else f"{message}{shown}"
 
 

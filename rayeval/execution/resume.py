@@ -7,6 +7,7 @@ from dataclasses import replace
 from rayeval import files
 from rayeval.execution.evaluate import execute
 from rayeval.execution.job import read_job
+from rayeval.execution.lock import held
 from rayeval.execution.progress import Watcher
 from rayeval.execution.runs import MANIFEST, Run, locate
 
@@ -22,13 +23,14 @@ def resume_run(
 ) -> Run:
     """The finished run: as it is if it was finished, else from where it stopped."""
     folder = locate(run, runs)
-    if files.exists(f"{folder}/{MANIFEST}"):
-        return Run(folder)
-    job = read_job(folder)
-    job.options = replace(
-        job.options,
-        ray=ray or (job.options.ray and ray_address is None),
-        ray_address=ray_address or job.options.ray_address,
-        workers=workers or job.options.workers,
-    )
-    return execute(job, watcher)
+    with held(folder):
+        if files.exists(f"{folder}/{MANIFEST}"):
+            return Run(folder)
+        job = read_job(folder)
+        job.options = replace(
+            job.options,
+            ray=ray or (job.options.ray and ray_address is None),
+            ray_address=ray_address or job.options.ray_address,
+            workers=workers or job.options.workers,
+        )
+        return execute(job, watcher)

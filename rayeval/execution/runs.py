@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,9 @@ from rayeval import files
 from rayeval.errors import RunError
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
+NEEDED = {"run_id": str, "name": str, "files": dict, "stages": list, "corpus": dict, "models": dict,
+          "warnings": list}  # fmt: skip
+"""What every manifest has."""
 
 
 class Run:
@@ -22,7 +26,10 @@ class Run:
         self.path = path
         if not files.exists(f"{path}/{MANIFEST}"):
             raise _not_a_run(path)
-        self.manifest: dict[str, Any] = files.read_json(f"{path}/{MANIFEST}")
+        self.manifest = record(path, MANIFEST, NEEDED)
+        stated = self.manifest["files"]
+        if not all(isinstance(f, dict) and "sha256" in f for f in stated.values()):
+            raise damaged(path, f"{MANIFEST} lacks the hash of a file")
 
     @classmethod
     def uncommitted(cls, path: str, manifest: dict[str, Any]) -> Run:
@@ -107,12 +114,39 @@ class Run:
         return lines
 
     def _table(self, name: str) -> pl.DataFrame:
-        return pl.read_parquet(io.BytesIO(files.read_bytes(f"{self.path}/{name}.parquet")))
+        try:
+            return pl.read_parquet(io.BytesIO(files.read_bytes(f"{self.path}/{name}.parquet")))
+        except (FileNotFoundError, pl.exceptions.PolarsError) as error:
+            raise damaged(self.path, f"{name}.parquet can't be read: {error}") from error
 
     def __str__(self) -> str:
         from rayeval.report.terminal import metrics_text
 
         return metrics_text(self)
+
+
+def record(path: str, name: str, needed: Mapping[str, type]) -> dict[str, Any]:
+    """One of a run's JSON files.
+
+    needed: the types of fields that it must have.
+    Raises RunError if it is none.
+    """
+    try:
+        value = files.read_json(f"{path}/{name}")
+    except ValueError as error:
+        raise damaged(path, f"{name} is not JSON: {error}") from error
+    found = value if isinstance(value, dict) else {}
+    if wrong := [key for key, type_ in needed.items() if not isinstance(found.get(key), type_)]:
+        raise damaged(path, f"{name} lacks {', '.join(wrong)}")
+    return found
+
+
+def damaged(path: str, what: str) -> RunError:
+    """The run at `path` is not what was written."""
+    return RunError(
+        f"the run at {path} is damaged: {what}. Fetch a whole copy of it, or run it again; "
+        f"`rayeval verify` names every file that differs."
+    )
 
 
 def load(path: str, runs: str = "runs") -> Run:

@@ -1,4 +1,4 @@
-"""What every list of hits must be: no chunk twice, every score a number."""
+"""What every list of hits must be: no chunk twice, every score a finite number."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def unsound(table: pa.Table) -> dict[int, str]:
         }
     )
     twice = frame.filter(pl.struct("row", "chunk_id").is_duplicated())
-    lost = frame.filter(pl.col("score").is_null() | pl.col("score").is_nan())
+    lost = frame.filter(~pl.col("score").is_finite().fill_null(False))
     found = {
-        row: f"the score of chunk {chunk} is not a number"
+        row: f"the score of chunk {chunk} is not a finite number"
         for row, chunk in lost.select("row", "chunk_id").iter_rows()
     }
     for row, chunk in twice.select("row", "chunk_id").iter_rows():

@@ -12,15 +12,17 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rayeval import files
 from rayeval.errors import InfrastructureError, Problem
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Output:
             return {commit.part: commit for commit in finished}
         folder = f"{self.folder}/commits"
         names = [n for n in files.list_files(folder) if n.endswith(".json") and n[0] != "."]
-        found = [Commit.loads(files.read_bytes(f"{folder}/{name}")) for name in names]
+        found = [_recorded(f"{folder}/{name}", Commit.of) for name in names]
         return {commit.part: commit for commit in found}
 
     def finish(self, commits: Iterable[Commit]) -> None:
@@ -123,7 +125,7 @@ class Output:
         path = f"{self.folder}/manifest.json"
         if not files.exists(path):
             return None
-        return [Commit.of(value) for value in files.read_json(path)["commits"]]
+        return _recorded(path, lambda value: [Commit.of(one) for one in value["commits"]])
 
     def paths(self) -> list[str]:
         """The files of a whole output, partition by partition."""
@@ -151,7 +153,20 @@ def read(path: str, columns: Sequence[str] | None = None) -> pa.Table:
     try:
         return files.read_table(path, None if columns is None else list(columns))
     except (OSError, pa.ArrowInvalid) as error:
-        raise InfrastructureError(
-            f"can't read {path}: {error}. The store is damaged there; delete the folder of that "
-            f"file and run again."
-        ) from error
+        raise _damage(path, error) from error
+
+
+def _recorded(path: str, of: Callable[[Any], T]) -> T:
+    """What a JSON file of the store says; damage is an error that names it."""
+    try:
+        return of(files.read_json(path))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damage(path, error) from error
+
+
+def _damage(path: str, error: Exception) -> InfrastructureError:
+    folder = path.rpartition("/")[0].removesuffix("/commits")
+    return InfrastructureError(
+        f"can't read {path}: {error}. The store is damaged there; delete the folder {folder} "
+        "and run again."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rayeval.errors import InputError, Problem
+from rayeval.errors import DataError, InputError, Problem
 from rayeval.execution.config import RunConfig
 from rayeval.execution.driver import run_step
 from rayeval.execution.evaluate import executor_of, find_inputs
@@ -22,6 +22,8 @@ def validate_config(path: str, overrides: Sequence[str], options: Options) -> li
         golden = loaded.config.golden.model_copy(update={"splits": None})
         config = loaded.config.model_copy(update={"golden": golden})
         return sorted(_found(config, options), key=_order)
+    except DataError as error:
+        return error.problems
     except InputError as error:
         return [Problem(path, None, None, "invalid_configuration", line) for line in _lines(error)]
 

@@ -15,6 +15,6 @@ Split = Literal["train", "dev", "test", "regression"]
 class Golden(StageConfig):
     """A golden set and the part of it that a run evaluates."""
 
-    path: str = Field(description="a file, local or any pyarrow.fs URI")
+    path: str = Field(min_length=1, description="a file, local or any pyarrow.fs URI")
     splits: list[Split] | None = Field(None, description="only questions of these; none: all")
     format: Format | None = Field(None, description="none: by the file's extension")

@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 from rayeval.golden.contract import Origin, Row
 from rayeval.golden.evidence import evidence_of
-from rayeval.golden.problems import Record, Report
+from rayeval.golden.problems import Record, Report, shown
+from rayeval.golden.slices import AUTOMATIC
 from rayeval.golden.validate import fitted
 
 _ORIGIN = re.compile(rf"\s*({'|'.join(get_args(Origin))})(?![^\W_])", re.IGNORECASE)
@@ -51,12 +52,26 @@ def _faults(
         yield "empty_question", "the question is empty; fill it in or drop the row"
     if row.answer is not None and row.reference_answer is not None:
         yield "field_twice", "`answer` and `reference_answer` are one field; keep one"
+    yield from _slice_faults(row)
     best = f"evidence of relevance {relevant} or more"
     if gold and row.answerable is False:
         yield "unanswerable_with_gold", f"unanswerable, yet there is {best}; grade it lower"
     if not gold and complete and row.answerable is not False and "answerable" not in unfit:
         fix = "add some, or say `answerable: false`"
         yield "answerable_without_evidence", f"answerable, yet there is no {best}; {fix}"
+
+
+def _slice_faults(row: Row) -> Iterator[tuple[str, str]]:
+    """Slices without a name, and automatic ones of which the question isn't."""
+    own = {"language": row.language, "split": row.split, "origin": row.origin}
+    own["answerable"] = str(row.answerable is not False).lower()
+    stated = {f"{field}:{value}" for field, value in own.items()}
+    for name in row.slices or []:
+        if not name.strip():
+            yield "empty_slice", "a slice's name is empty; leave it out or fill it in"
+        elif AUTOMATIC.fullmatch(name) and name not in stated:
+            said = f"{shown(name)} in `slices` is the name of a slice that rayeval fills by itself"
+            yield "reserved_slice", f"{said}; set the field that it is made of, or rename it"
 
 
 def _id(value: Any) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -11,6 +13,8 @@ from rayeval.columns import flatten, lists
 from rayeval.tables import TEXTS
 
 Bools = npt.NDArray[np.bool_]
+AUTOMATIC = re.compile("(?s:(language|origin|split|answerable):.*)|forbidden|synthetic_unvalidated")
+"""Their names, which mean what they say only while nobody else uses them."""
 
 
 def all_slices(questions: pa.Table, answerable: Bools, forbidden: Bools) -> pa.Array:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from rayeval.errors import RunError
+from rayeval.report.plain import printable
 from rayeval.report.tables import Tables
 
 TOP = 5
@@ -52,7 +53,7 @@ def question_text(run: Tables, question_id: str) -> str:
     for name, stage in facts["stages"].items():
         lines += ["", f"{name}: {_stage_line(stage)}"]
         lines += [_hit_line(hit) for hit in stage["hits"][:TOP]]
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def _row(questions: pl.DataFrame, question_id: str, run_id: str) -> dict[str, Any]:

@@ -7,11 +7,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from rayeval.report.overview import Overview, overview
+from rayeval.report.plain import printable
 from rayeval.report.tables import Tables
 
 WIDTH = 100
@@ -45,13 +46,13 @@ def metrics_text(run: Tables) -> str:
 
 def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """What a run would compute."""
-    table = _table("step", "state", "partitions", "rows", "MB stored")
+    table = _headed("step", "state", "partitions", "rows", "MB stored")
     for row in rows:
         parts = "?" if row["partitions"] is None else row["partitions"]
         done = f"{row['partitions_stored']}/{parts}"
         size = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
         rows_known = "?" if row["rows"] is None else f"{row['rows']:,}"
-        table.add_row(row["step"], row["state"], done, rows_known, size)
+        table.row(row["step"], row["state"], done, rows_known, size)
     return rendered([_titled("What would be computed", table)])
 
 
@@ -61,8 +62,8 @@ def rendered(parts: Iterable[RenderableType]) -> str:
     console = Console(file=text, width=WIDTH, highlight=False, no_color=True)
     for part in parts:
         console.print(part)
-    lines = [line.rstrip() for line in text.getvalue().rstrip().splitlines()]
-    return "\n".join(lines)
+    lines = [line.rstrip() for line in text.getvalue().rstrip().split("\n")]
+    return printable("\n".join(lines))
 
 
 def number(value: float) -> str:
@@ -72,38 +73,46 @@ def number(value: float) -> str:
     return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False)
+class _Plain(Table):
+    """Columns of text as it is: nothing in a question's id or a slice's name is markup."""
+
+    def __init__(self, *, headed: bool) -> None:
+        super().__init__(box=None, pad_edge=False, show_header=headed)
+
+    def row(self, *cells: str) -> None:
+        """Adds a row."""
+        self.add_row(*(Text(cell) for cell in cells))
+
+
+def _headed(*columns: str) -> _Plain:
+    table = _Plain(headed=True)
     for place, name in enumerate(columns):
-        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=place == 0)
+        justify: JustifyMethod = "left" if place == 0 else "right"
+        table.add_column(Text(name), justify=justify, no_wrap=place == 0)
     return table
-
-
-def _plain() -> Table:
-    return Table(box=None, pad_edge=False, show_header=False)
 
 
 def _titled(title: str, table: Table) -> Group:
     return Group(Text(f"\n{title}", style="bold"), table)
 
 
-def _metrics(facts: Overview) -> Table:
-    table = _table("stage", *facts.shown, "n", "errors")
+def _metrics(facts: Overview) -> _Plain:
+    table = _headed("stage", *facts.shown, "n", "errors")
     for stage in facts.stages:
         cells = [facts.means.get((stage, metric)) for metric in facts.shown]
         n = max((cell.n for cell in cells if cell), default=0)
         errors = max((cell.n_error for cell in cells if cell), default=0)
         values = [number(cell.mean) if cell else "" for cell in cells]
-        table.add_row(stage, *values, str(n), str(errors) if errors else "")
+        table.row(stage, *values, str(n), str(errors) if errors else "")
     return table
 
 
-def _waterfall(facts: Overview) -> Table:
-    table = _plain()
+def _waterfall(facts: Overview) -> _Plain:
+    table = _Plain(headed=False)
     for stage, count in facts.bounds:
         share = count / facts.answerable if facts.answerable else 0.0
         bar = "█" * round(40 * share)
-        table.add_row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", f"{share:.0%}")
+        table.row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", f"{share:.0%}")
     return table
 
 
@@ -112,25 +121,25 @@ def _ended(facts: Overview) -> str:
     return f"First failures ({shown or 'no answerable question'})"
 
 
-def _failures(facts: Overview) -> Table:
-    table = _plain()
+def _failures(facts: Overview) -> _Plain:
+    table = _Plain(headed=False)
     for item in facts.lost:
         ids = " ".join(item.questions[:6]) + (" …" if len(item.questions) > 6 else "")
-        table.add_row(str(len(item.questions)), item.code, item.stage, ids)
+        table.row(str(len(item.questions)), item.code, item.stage, ids)
     return table
 
 
-def _slices(facts: Overview) -> Table:
-    table = _table("slice", "n", *facts.shown)
+def _slices(facts: Overview) -> _Plain:
+    table = _headed("slice", "n", *facts.shown)
     for name, n, values in facts.slices:
-        table.add_row(name, str(n), *(number(value) for value in values))
+        table.row(name, str(n), *(number(value) for value in values))
     return table
 
 
-def _latency(facts: Overview) -> Table:
-    table = _table("stage", "p50", "p95", "questions", "mode")
+def _latency(facts: Overview) -> _Plain:
+    table = _headed("stage", "p50", "p95", "questions", "mode")
     for stage, mode, median, high, n in facts.latency:
-        table.add_row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
+        table.row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
     return table
 
 
@@ -147,10 +156,10 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
     if failed.is_empty():
         return []
     stages = [stage for stage, _ in facts.bounds]
-    table = _table("question", *stages)
+    table = _headed("question", *stages)
     for row in failed.head(most).iter_rows(named=True):
         seen = dict.fromkeys(row["observed_stages"], "·")
         seen |= dict.fromkeys(row["reached_stages"], "●")
-        table.add_row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
+        table.row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
     shown = f"{min(most, failed.height)} of {failed.height}"
     return [_titled(f"Failed questions (● all gold there, · lost), {shown}", table)]

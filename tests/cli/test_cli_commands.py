@@ -109,6 +109,12 @@ def test_unknown_options_exit_2(capsys):
     assert "colour" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["run", "validate", "show", "verify", "resume"])
+def test_an_empty_folder_of_runs_is_not_the_root_of_the_file_system(started, command, capsys):
+    assert run_command([command, str(started / "rayeval.yaml"), "--runs", ""]) == 2
+    assert "name a folder" in capsys.readouterr().err
+
+
 def test_dry_run_computes_nothing(started, tmp_path, capsys):
     arguments = ["run", str(started / "rayeval.yaml"), "--runs", str(tmp_path), "--dry-run"]
     assert run_command([*arguments, "--json"]) == 0

@@ -73,8 +73,9 @@ def test_a_flat_stage_lists_the_rows_that_failed():
     ("hits", "says"),
     [
         pytest.param([("a", 1.0), ("a", 0.5)], "chunk a more than once", id="a chunk twice"),
-        pytest.param([("a", float("nan"))], "chunk a is not a number", id="NaN"),
-        pytest.param([("a", None)], "chunk a is not a number", id="no score"),
+        pytest.param([("a", float("nan"))], "chunk a is not a finite number", id="NaN"),
+        pytest.param([("a", float("inf"))], "chunk a is not a finite number", id="infinite"),
+        pytest.param([("a", None)], "chunk a is not a finite number", id="no score"),
     ],
 )
 def test_unsound_hits_are_that_rows_error(hits, says):

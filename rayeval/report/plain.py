@@ -1,0 +1,12 @@
+"""Text for a terminal."""
+
+from __future__ import annotations
+
+_SHOWN = {code: 0x2400 + code for code in range(0x20) if code != ord("\n")}
+_SHOWN |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+"""Control characters by their pictures (␛ for escape); those beyond ASCII have none."""
+
+
+def printable(text: str) -> str:
+    """`text` without what a terminal obeys: a document's escape sequences are shown, not done."""
+    return text.translate(_SHOWN)
