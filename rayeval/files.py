@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from rayeval.errors import InfrastructureError
+from rayeval.errors import ConfigError, InfrastructureError
 
 
 def is_uri(path: str) -> bool:
@@ -30,9 +30,15 @@ def resolve(path: str, base: str) -> str:
 
 
 def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
-    """The file system of `path` and the path within it."""
+    """The file system of `path` and the path within it.
+
+    Raises ConfigError if it is a URI that nobody can open.
+    """
     if is_uri(path):
-        fs, inner = pafs.FileSystem.from_uri(path)
+        try:
+            fs, inner = pafs.FileSystem.from_uri(path)
+        except pa.ArrowInvalid as error:
+            raise ConfigError(f"can't open {path}: {error}") from error
         return fs, inner
     return pafs.LocalFileSystem(), str(Path(path).absolute())
 

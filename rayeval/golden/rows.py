@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Any, get_args
 
 from rayeval.golden.contract import Origin, Row
 from rayeval.golden.evidence import evidence_of
+from rayeval.golden.ids import id_of
 from rayeval.golden.problems import Record, Report
 from rayeval.golden.validate import fitted
 
@@ -21,7 +20,7 @@ def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dic
 
     relevant: evidence of this relevance or more is gold.
     """
-    record = report.at(line, _id(value))
+    record = report.at(line, id_of(value))
     row, unfit = fitted(Row, value, record)
     if row is None:
         return None
@@ -57,19 +56,6 @@ def _faults(
     if not gold and complete and row.answerable is not False and "answerable" not in unfit:
         fix = "add some, or say `answerable: false`"
         yield "answerable_without_evidence", f"answerable, yet there is no {best}; {fix}"
-
-
-def _id(value: Any) -> str | None:
-    """The record's own id, else one made of its question's text."""
-    if not isinstance(value, dict):
-        return None
-    named, question = value.get("question_id"), value.get("question")
-    if isinstance(named, str):
-        return named or None
-    if named is not None or not isinstance(question, str):
-        return None
-    text = unicodedata.normalize("NFC", question)
-    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _fields(row: Row, record: Record) -> dict[str, Any]:
