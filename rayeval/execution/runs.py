@@ -22,7 +22,7 @@ class Run:
         self.path = path
         if not files.exists(f"{path}/{MANIFEST}"):
             raise _not_a_run(path)
-        self.manifest: dict[str, Any] = files.read_json(f"{path}/{MANIFEST}")
+        self.manifest: dict[str, Any] = _manifest(path)
 
     @classmethod
     def uncommitted(cls, path: str, manifest: dict[str, Any]) -> Run:
@@ -96,7 +96,7 @@ class Run:
         }
 
     def damage(self) -> list[str]:
-        """What differs from the manifest: a line per file that is missing or altered."""
+        """What differs from the manifest: a line per file that is missing, altered or added."""
         lines = []
         for name, stated in sorted(self.manifest["files"].items()):
             path = f"{self.path}/{name}"
@@ -104,7 +104,9 @@ class Run:
                 lines.append(f"{name}: missing")
             elif hashlib.sha256(files.read_bytes(path)).hexdigest() != stated["sha256"]:
                 lines.append(f"{name}: its content is not what the run wrote")
-        return lines
+        known = {*self.manifest["files"], MANIFEST}
+        found = [name for name in files.list_files(self.path) if not name.startswith(".")]
+        return lines + [f"{name}: the run did not write it" for name in found if name not in known]
 
     def _table(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(files.read_bytes(f"{self.path}/{name}.parquet")))
@@ -131,6 +133,16 @@ def locate(run: str, runs: str) -> str:
         return f"{runs.rstrip('/')}/{matching[0]}"
     shown = ", ".join(known[-5:]) or "none"
     raise RunError(f"no run {run!r}: neither a path nor an id below {runs} (latest there: {shown})")
+
+
+def _manifest(path: str) -> dict[str, Any]:
+    try:
+        value = files.read_json(f"{path}/{MANIFEST}")
+        return {"run_id": value["run_id"], "files": dict(value["files"]), **value}
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"the run at {path} is damaged: its {MANIFEST} is not what a run writes ({error})"
+        ) from error
 
 
 def _not_a_run(path: str) -> RunError:
