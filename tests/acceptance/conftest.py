@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
         return {"kind": "dense", "embedder": embedder, "depth": 20, **more}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def embeddings():
     with Server() as server:
         thread = threading.Thread(target=server.serve_forever)

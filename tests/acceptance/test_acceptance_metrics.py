@@ -7,7 +7,7 @@ import pytest
 from acceptance_project import BM25, QUERY, finish, project, ranked
 from acceptance_reference import measured
 
-CUTOFFS = [1, 3, 10, "30tok", "80tok"]
+CUTOFFS = [1, 3, 10, "30tok"]
 
 
 def test_the_worked_example_of_whole_documents(tmp_path):
@@ -58,10 +58,10 @@ def corpus(seed: int) -> tuple[list[dict], list[dict]]:
     draw = random.Random(seed)
     words = [f"w{n}" for n in range(30)]
     documents = [
-        {"source_id": f"d{n}", "text": " ".join(draw.choices(words, k=100))} for n in range(4)
+        {"source_id": f"d{n}", "text": " ".join(draw.choices(words, k=60))} for n in range(4)
     ]
     questions = []
-    for number in range(25):
+    for number in range(16):
         evidence = [piece(draw, documents) for _ in range(draw.randint(1, 5))]
         evidence[0]["relevance"] = draw.choice([2, 3])
         questions.append(
@@ -88,7 +88,7 @@ def piece(draw: random.Random, documents: list[dict]) -> dict:
     }
 
 
-@pytest.mark.parametrize(("seed", "overlap"), [(1, 0), (2, 20), (3, 45)])
+@pytest.mark.parametrize(("seed", "overlap"), [(1, 0), (2, 45)])
 def test_every_metric_of_every_question_is_what_the_words_say(tmp_path, seed, overlap):
     documents, questions = corpus(seed)
     config = project(
@@ -140,7 +140,7 @@ def test_means_and_counts_are_those_of_the_rows(tmp_path):
             found = [r[name] for r in values if not math.isnan(r[name])]
             assert numbers["n"] == len(found)
             assert numbers["n_undefined"] == len(values) - len(found)
-            assert numbers["n"] + numbers["n_undefined"] + numbers["n_error"] == 21
+            assert numbers["n"] + numbers["n_undefined"] + numbers["n_error"] == 12
             assert numbers["n_missing"] == numbers["n_error"] == 0
             mean = sum(found) / len(found) if found else None
             assert numbers["mean"] == (None if mean is None else pytest.approx(mean, abs=1e-12))
