@@ -99,6 +99,21 @@ def measured(
     return values
 
 
+def of_context(row: dict[str, Any], hits: list[dict[str, Any]]) -> dict[str, float]:
+    """The metrics of the selected context alone."""
+    if not hits:
+        return {}
+    question = Question(row)
+    held = [characters(hit["source_id"], hit["spans"]) for hit in hits]
+    union: set[Place] = set().union(*held)
+    total, tokens = sum(map(len, held)), sum(hit["tokens"] for hit in hits)
+    gold = set().union(*(e[2] for members in question.groups.values() for e in members))
+    values = {"duplicate_ratio": (total - len(union)) / total, "context_tokens": float(tokens)}
+    if union & gold:
+        values["tokens_per_gold_char"] = tokens / len(union & gold)
+    return values
+
+
 def _of_gold(
     question: Question, taken: list[Any], held: list[set[Place]], size: int, last: float
 ) -> dict[str, float]:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from acceptance_project import BM25, QUERY, finish, project, ranked
-from acceptance_reference import measured
+from acceptance_reference import measured, of_context
 
 CUTOFFS = [1, 3, 10, "30tok"]
 
@@ -107,6 +107,10 @@ def test_every_metric_of_every_question_is_what_the_words_say(tmp_path, seed, ov
     for question in questions:
         for stage in ("bm25", "context"):
             hits = run.hits(question["question_id"], stage)
+            if stage == "context":
+                want, row = of_context(question, hits), rows[question["question_id"], stage]
+                for name in ("duplicate_ratio", "context_tokens", "tokens_per_gold_char"):
+                    assert row[name] == pytest.approx(want.get(name, math.nan), nan_ok=True)
             for cutoff in CUTOFFS:
                 want = measured(question, hits, cutoff)
                 for name in names:

@@ -77,6 +77,21 @@ def test_exact_dense_is_brute_force(hybrid):
         assert [(h["chunk_id"], h["score"]) for h in hits] == want
 
 
+def test_a_text_is_embedded_once(hybrid, embeddings):
+    """Issue 2: vectors "are stored once per (model revision, text)", whatever it is chunked by."""
+    config, documents, questions = hybrid
+    seen = len(embeddings.seen)
+    finish(config)
+    asked = embeddings.seen[seen:]
+    probe = len(asked) - len({d["text"] for d in documents}) - len(questions)
+    assert 0 <= probe <= 2  # what a client asks first, to learn how long vectors are
+    texts = {d["text"] for d in documents}
+    assert sorted(text for text in asked if text in texts) == sorted(texts)
+    finish(config, "--set", "chunk.size=50000", "--set", "retrieve.arms.bm25.k1=1.5")
+    again = embeddings.seen[seen + len(asked) :]
+    assert not texts & set(again)
+
+
 def test_reciprocal_rank_fusion(hybrid):
     config, _, questions = hybrid
     run = finish(config, "--set", "fuse={kind: rrf, k: 10, weights: {dense: 2}, depth: 7}")
