@@ -3,6 +3,7 @@
 import hashlib
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -311,12 +312,20 @@ seed: 42
 
 def test_the_python_api(tmp_path):
     config = small(tmp_path)
-    run = rayeval.evaluate(str(config), runs=str(tmp_path / "runs"))
+    run = rayeval.evaluate(config, runs=tmp_path / "runs", store=tmp_path / "store")
     assert run.per_query.height == 10
     assert run.failures["status"].value_counts().height == 2
     again = rayeval.load(run.path)
     assert again.summary() == run.summary() == command("show", run.path).json
-    assert rayeval.load(run.run_id, str(tmp_path / "runs")).path == run.path
+    assert rayeval.load(run.run_id, tmp_path / "runs").path == run.path
+    assert rayeval.load(Path(run.path)).run_id == run.run_id
+
+
+def test_a_module_is_the_command_too():
+    done = subprocess.run(
+        [sys.executable, "-m", "rayeval", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == f"rayeval {rayeval.__version__}"
 
 
 def test_progress_goes_to_stderr_and_one_document_to_stdout(tmp_path):
