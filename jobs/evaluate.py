@@ -10,13 +10,14 @@ The verdict file says how it ended, since a job's own exit code is not passed on
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Annotated, Any
 
 import typer
 
 from rayeval import files
 from rayeval.cli.run import exit_code
-from rayeval.errors import RayevalError
+from rayeval.errors import EXIT_INFRASTRUCTURE, RayevalError
 from rayeval.execution.evaluate import run_config
 from rayeval.execution.job import Options
 from rayeval.execution.load import load_config
@@ -45,6 +46,9 @@ def evaluate(
     except RayevalError as error:
         print(f"rayeval: {error}", file=sys.stderr)
         said = {"exit_code": error.exit_code, "error": str(error)}
+    except Exception as error:  # noqa: BLE001 - whatever happens, the caller finds a verdict
+        traceback.print_exc()
+        said = {"exit_code": EXIT_INFRASTRUCTURE, "error": f"{type(error).__name__}: {error}"}
     if verdict is not None:
         files.write_json(verdict, said)
     raise typer.Exit(said["exit_code"])

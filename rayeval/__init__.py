@@ -8,6 +8,7 @@ rayeval.load("runs/…")     # a run from before
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,11 @@ __all__ = ["__version__", "evaluate", "load"]
 
 
 def evaluate(
-    config: str | dict[str, Any],
+    config: str | os.PathLike[str] | dict[str, Any],
     *,
     sets: Sequence[str] = (),
-    runs: str = "runs",
-    store: str | None = None,
+    runs: str | os.PathLike[str] = "runs",
+    store: str | os.PathLike[str] | None = None,
     ray_address: str | None = None,
     workers: int | None = None,
     limit: int | None = None,
@@ -41,16 +42,25 @@ def evaluate(
     from rayeval.execution.load import load_config, load_values
     from rayeval.execution.progress import Silent
 
-    loaded = load_config(config, sets) if isinstance(config, str) else load_values(config, sets)
-    options = Options(runs, store, ray_address=ray_address, workers=workers, limit=limit)
+    if isinstance(config, dict):
+        loaded = load_values(config, sets)
+    else:
+        loaded = load_config(os.fspath(config), sets)
+    options = Options(
+        runs=os.fspath(runs),
+        store=None if store is None else os.fspath(store),
+        ray_address=ray_address,
+        workers=workers,
+        limit=limit,
+    )
     return run_config(loaded, options, Silent())
 
 
-def load(run: str, runs: str = "runs") -> Run:
+def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> Run:
     """The run at the path `run`, or of that id below the folder `runs`.
 
     Raises RunError if there is none, or if it was never finished.
     """
     from rayeval.execution import runs as found
 
-    return found.load(run, runs)
+    return found.load(os.fspath(run), os.fspath(runs))

@@ -104,7 +104,7 @@ class GoldChunks:
 class Neighbours:
     """Texts of chunks, alone and joined with the one before and after: `neighbours`.
 
-    The batch has `wanted`, a list of chunk ids. Gives a list of (chunk_id, text, joined: list).
+    The batch has `wanted`, a list of chunk ids. Gives a list of NEIGHBOUR.
     """
 
     def load(self, shard: Shard) -> Stage:

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from rayeval.columns import Ints, flatten, lists
 from rayeval.tables import TEXT, TEXTS
 
-NEIGHBOUR = pa.struct([("chunk_id", TEXT), ("text", TEXT), ("joined", TEXTS)])
+NEIGHBOUR = pa.struct([("chunk_id", TEXT), ("text", TEXT), ("joined", TEXTS), ("beside", TEXTS)])
+"""A chunk; `joined`: its text with the one before it and the one after; `beside`: their ids."""
 
 
 class Neighbours:
@@ -32,9 +33,7 @@ class Neighbours:
         self._before, self._after = self._order()
 
     def around(self, places: Ints) -> pa.Array:
-        """The chunks at `places`, as NEIGHBOUR: `joined` has the text with the one before it and
-        the text with the one after it, where there is one.
-        """
+        """The chunks at `places`, as NEIGHBOUR, joined with what there is before and after."""
         pairs = np.concatenate(
             (
                 np.stack((self._before[places], places), axis=1),
@@ -45,9 +44,15 @@ class Neighbours:
         order = np.argsort(owner, kind="stable")
         pairs, owner = pairs[order], owner[order]
         both = (pairs >= 0).all(axis=1)
-        joined = lists(owner[both], self._joined(*pairs[both].T), len(places))
-        own = self._chunks.take(pa.array(places))
-        arrays = [own["chunk_id"].combine_chunks(), own["text"].combine_chunks(), joined]
+        pairs, owner = pairs[both], owner[both]
+        ids = self._chunks["chunk_id"].combine_chunks()
+        other = np.where(pairs[:, 0] == places[owner], pairs[:, 1], pairs[:, 0])
+        arrays = [
+            ids.take(pa.array(places)),
+            self._chunks["text"].combine_chunks().take(pa.array(places)),
+            lists(owner, self._joined(*pairs.T), len(places)),
+            lists(owner, ids.take(pa.array(other)), len(places)),
+        ]
         return pa.StructArray.from_arrays(arrays, fields=list(NEIGHBOUR))
 
     def _joined(self, left: Ints, right: Ints) -> pa.Array:

@@ -35,11 +35,16 @@ def catalogue(
     frame = frame.sort([*_KEY, "file", "line", "digest"])
     problems = _duplicates(frame)
     if frame["tombstone"].all():
-        message = "there is no document; expected a folder with .md, .txt or .html files, or "
-        message += "JSON Lines or Parquet with source_id and text"
-        problems.append(Problem(path, None, None, "empty_corpus", message))
+        problems.append(nothing_at(path))
     frame = frame.unique(_KEY, keep="first", maintain_order=True)
     return conform(_marked(frame, as_of).to_arrow(), CATALOGUE), problems
+
+
+def nothing_at(path: str) -> Problem:
+    """That there is no document."""
+    message = "there is no document; expected a folder with .md, .txt or .html files, or "
+    message += "JSON Lines or Parquet with source_id and text"
+    return Problem(path, None, None, "empty_corpus", message)
 
 
 def snapshot_hash(catalogue: pa.Table) -> str:

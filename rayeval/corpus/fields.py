@@ -31,6 +31,8 @@ _WORDS = ("source_id", "revision_id", "format", "language", "title", "url")
 DATES = ("valid_from", "valid_to", "deleted_at")
 FRONT_MATTER = tuple(name for name in NAMES if name != "text")
 _FORMATS = ("markdown", "text", "html")
+_SHORT = {"md": "markdown", "txt": "text", "htm": "html"}
+"""What people also call the formats: the extensions of their files."""
 
 Row = dict[str, Any]
 
@@ -70,6 +72,7 @@ def document(raw: Mapping[str, object], found: Findings, *, start: int | None = 
         found.add("missing_field", "source_id is missing or empty: name the source")
     if raw.get("text") is None and raw.get("deleted_at") in (None, ""):
         found.add("missing_field", "text is missing; a source that is gone has deleted_at instead")
+    row["format"] = _SHORT.get(row["format"], row["format"])
     if row["format"] not in (None, *_FORMATS):
         known = " or ".join(_FORMATS)
         found.add("unknown_format", f"format is {row['format']!r}, expected {known}", name="format")

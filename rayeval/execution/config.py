@@ -10,8 +10,9 @@ from rayeval.chunk.config import Chunk
 from rayeval.chunk.tokens import Tokenizer, Words
 from rayeval.context.selection import Context
 from rayeval.corpus.config import Corpus, Parse
+from rayeval.errors import ConfigError
 from rayeval.execution.placement import Placement
-from rayeval.fuse.fusion import Fuse
+from rayeval.fuse.fusion import Fuse, weights_of
 from rayeval.golden.config import Golden
 from rayeval.metrics.config import Metrics
 from rayeval.rerank.config import CrossEncoder
@@ -89,6 +90,11 @@ class RunConfig(Part):
                 f"fuse: missing; with {len(self.retrieve.arms)} arms, rerank and context need one "
                 f"fused list, e.g. fuse: {{kind: rrf, depth: 20}}"
             )
+        try:
+            if self.fuse is not None:
+                weights_of(self.fuse, tuple(self.retrieve.arms))
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
         return self
 
 

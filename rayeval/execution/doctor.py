@@ -129,10 +129,10 @@ def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
     for name, place in (("golden", config.golden.path), ("corpus", config.corpus.path)):
         there = files.exists(place)
         yield Finding(name, "ok" if there else "missing", place, needed=not there)
-    yield from (_tried(name, probe) for name, probe in _probes(config))
+    yield from (_tried(name, probe) for name, probe in probes(config))
 
 
-def _probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
+def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
     """What each stage needs, as something to try: it says what is there or raises InputError."""
     yield "tokenizer", lambda: str(config.tokenizer.identity())
     for name, arm in config.retrieve.arms.items():

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rayeval import files, registry
+from rayeval.corpus.config import Corpus
+from rayeval.corpus.units import Unit
 from rayeval.errors import ConfigError, DataError, InfrastructureError, InputError
 from rayeval.execution import manifest
 from rayeval.execution.cluster import choose
@@ -27,6 +29,9 @@ from rayeval.execution.progress import Watcher
 from rayeval.execution.runs import Run
 from rayeval.execution.step import Step
 from rayeval.execution.store import Output
+
+SHOWN = 20
+"""Warnings that a run says aloud; its manifest has all of them."""
 
 
 def run_config(loaded: Loaded, options: Options, watcher: Watcher) -> Run:
@@ -70,19 +75,32 @@ def compute(
         found = problems_of(root, done[step.key])
         if blocking(found):
             raise DataError(blocking(found))
+        for problem in found[: max(0, SHOWN - len(warnings))]:
+            watcher.say(f"warning  {problem}")
         warnings += [str(problem) for problem in found]
+    if len(warnings) > SHOWN:
+        rest = len(warnings) - SHOWN
+        watcher.say(f"warning  … and {rest} more; `rayeval validate` lists them all")
     return done, warnings
 
 
 def find_inputs(config: RunConfig, executor: Executor) -> Inputs:
     """The golden set and the corpus by content."""
-    units = registry.units(config.corpus)
-    prints = executor.call(registry.fingerprint, units)
-    path = config.golden.path
+    units, prints = find_corpus(config.corpus, executor)
+    return Inputs(units, prints, golden_hash(config.golden.path))
+
+
+def find_corpus(config: Corpus, executor: Executor) -> tuple[tuple[Unit, ...], tuple[str, ...]]:
+    """What there is to read, and its content by hash."""
+    units = registry.units(config)
+    return tuple(units), tuple(executor.call(registry.fingerprint, units))
+
+
+def golden_hash(path: str) -> str:
+    """The golden set's content by hash."""
     if not files.exists(path) or files.is_folder(path):
         raise ConfigError(f"golden.path: there is no file at {path}")
-    golden = hashlib.sha256(files.read_bytes(path)).hexdigest()
-    return Inputs(tuple(units), tuple(prints), golden)
+    return hashlib.sha256(files.read_bytes(path)).hexdigest()
 
 
 @contextmanager

@@ -33,6 +33,11 @@ class Loaded:
 
 def load_config(path: str, overrides: Sequence[str] = ()) -> Loaded:
     """The configuration in the YAML file `path`, with `key=value` overrides (dotted keys)."""
+    return Loaded(path, validated(read_config(path, overrides), path))
+
+
+def read_config(path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """What the YAML file says, overridden and with its paths absolute, not yet checked."""
     if not files.exists(path) or files.is_folder(path):
         raise ConfigError(
             f"no configuration at {path}; `rayeval init DIR` writes one to start from"
@@ -41,22 +46,27 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> Loaded:
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected keys such as golden and corpus, found {values!r}")
     base = path.rpartition("/")[0] if files.is_uri(path) else str(Path(path).absolute().parent)
-    return load_values(values, overrides, path=path, base=base)
+    return _overridden(values, overrides, path, base)
 
 
-def load_values(
-    values: dict[str, Any], overrides: Sequence[str] = (), *, path: str = "config", base: str = "."
-) -> Loaded:
-    """The configuration in `values`, whose paths are relative to `base`."""
+def load_values(values: dict[str, Any], overrides: Sequence[str] = ()) -> Loaded:
+    """The configuration in `values`, whose paths are relative to the working folder."""
+    return Loaded("config", validated(_overridden(values, overrides, "config", "."), "config"))
+
+
+def _overridden(
+    values: dict[str, Any], overrides: Sequence[str], path: str, base: str
+) -> dict[str, Any]:
     try:
         values = copy.deepcopy(values)
         for override in overrides:
             _set(values, override)
         if wrong := list(refused(values)):
             raise ConfigError("\n".join(f"{path}: {line}" for line in wrong))
-        return Loaded(path, validated(_located(values, base), path))
+        located: dict[str, Any] = _located(values, base)
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply, or a value that holds itself") from error
+    return located
 
 
 def validated(values: Any, path: str) -> RunConfig:

@@ -51,8 +51,15 @@ def libraries() -> dict[str, str]:
     return {"python": platform.python_version(), "rayeval": __version__, **found}
 
 
-def code(folder: str) -> dict[str, Any]:
-    """The git commit of `folder` and whether its tree was dirty; nulls outside a checkout."""
+def code(project: str) -> dict[str, Any]:
+    """The git commit of the code that ran, and whether its tree was dirty; else nulls.
+
+    That is rayeval's own where it runs from its checkout, else that of the folder `project`, where
+    the configuration lies.
+    """
+    own = str(Path(__file__).parent)
+    tracked = _git(own, "ls-files", "--error-unmatch", Path(__file__).name) is not None
+    folder = own if tracked else project
     commit = _git(folder, "rev-parse", "HEAD")
     changes = _git(folder, "status", "--porcelain")
     return {"commit": commit, "dirty": None if commit is None else bool(changes)}

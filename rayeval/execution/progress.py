@@ -95,7 +95,7 @@ class Bars(AbstractContextManager["Bars"]):
     def say(self, text: str) -> None:
         """A line above the bars."""
         if self.live:
-            self.bars.console.print(text, highlight=False)
+            self.bars.console.print(text, highlight=False, markup=False)
         else:
             print(text, file=sys.stderr)  # noqa: T201
 

@@ -103,7 +103,7 @@ class Run:
         }
 
     def damage(self) -> list[str]:
-        """What differs from the manifest: a line per file that is missing or altered."""
+        """What differs from the manifest: a line per file that is missing, altered or added."""
         lines = []
         for name, stated in sorted(self.manifest["files"].items()):
             path = f"{self.path}/{name}"
@@ -111,7 +111,9 @@ class Run:
                 lines.append(f"{name}: missing")
             elif hashlib.sha256(files.read_bytes(path)).hexdigest() != stated["sha256"]:
                 lines.append(f"{name}: its content is not what the run wrote")
-        return lines
+        known = {*self.manifest["files"], MANIFEST}
+        found = [name for name in files.list_files(self.path) if not name.startswith(".")]
+        return lines + [f"{name}: the run did not write it" for name in found if name not in known]
 
     def _table(self, name: str) -> pl.DataFrame:
         try:

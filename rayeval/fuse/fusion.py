@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Literal
 
@@ -51,6 +51,14 @@ Valued = Callable[[Ints, Floats, int], tuple[Floats, Floats]]
 def build(config: Fuse, arms: tuple[str, ...]) -> Stage:
     """Fusion of a batch's columns `arms` (HITS; null: nothing found) → FOUND.
 
+    Raises ConfigError as `weights_of` does.
+    """
+    return _Fused(weights_of(config, arms), _valued(config), config.depth)
+
+
+def weights_of(config: Fuse, arms: Sequence[str]) -> dict[str, float]:
+    """The weight of every arm that takes part.
+
     Raises ConfigError if a weight names no arm, or if no arm has one above 0.
     """
     for name in config.weights:
@@ -62,7 +70,7 @@ def build(config: Fuse, arms: tuple[str, ...]) -> Stage:
     taking_part = {arm: weight for arm, weight in weights.items() if weight > 0}
     if not taking_part:
         raise ConfigError(f"fuse.weights leaves no arm: {weights}; give one of them more than 0")
-    return _Fused(taking_part, _valued(config), config.depth)
+    return taking_part
 
 
 def _valued(config: Fuse) -> Valued:

@@ -14,6 +14,7 @@ from rayeval.errors import ConfigError, InfrastructureError
 from rayeval.files import exists, is_folder, read_bytes
 from rayeval.golden.config import Format
 from rayeval.golden.contract import Row
+from rayeval.golden.ids import id_in, id_of
 from rayeval.golden.problems import FaultError, Report
 from rayeval.golden.spreadsheet import csv_records, known_columns
 from rayeval.golden.text import BOM, decode, parse_json
@@ -54,8 +55,6 @@ def records(path: str, kind: Format, report: Report) -> Iterator[tuple[int, Any]
             report.at(None).problem("missing_file", f"{found}; name the golden set's file")
             return
         data = read_bytes(path)
-    except pa.ArrowInvalid as error:
-        raise ConfigError(f"golden set {path}: {error}") from error
     except OSError as error:
         raise InfrastructureError(f"can't read golden set {path}: {error}") from error
     readers = {"jsonl": _json_lines, "csv": csv_records, "parquet": _parquet}
@@ -69,7 +68,7 @@ def _json_lines(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
             try:
                 yield number, parse_json(decode(line, offset))
             except FaultError as error:
-                report.at(number).problem(error.kind, str(error))
+                report.at(number, id_in(line)).problem(error.kind, str(error))
         offset += len(line)
 
 
@@ -103,7 +102,15 @@ def _rows(batch: pa.RecordBatch, first: int, report: Report) -> Iterator[tuple[i
     except UnicodeDecodeError as error:
         if batch.num_rows == 1:
             message = f"{error}; write the column's text as UTF-8"
-            report.at(first).problem("not_utf8", message)
+            report.at(first, _id_of_row(batch)).problem("not_utf8", message)
             return
         for number in range(batch.num_rows):
             yield from _rows(batch.slice(number, 1), first + number, report)
+
+
+def _id_of_row(batch: pa.RecordBatch) -> str | None:
+    """The id of the one row, if that much of it can be read."""
+    try:
+        return id_of(batch.select(["question_id"]).to_pylist()[0])
+    except (UnicodeDecodeError, KeyError):
+        return None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Any, get_args
 
 from rayeval.golden.contract import Origin, Row
 from rayeval.golden.evidence import evidence_of
+from rayeval.golden.ids import id_of
 from rayeval.golden.problems import Record, Report, shown
 from rayeval.golden.slices import AUTOMATIC
 from rayeval.golden.validate import fitted
@@ -22,7 +21,7 @@ def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dic
 
     relevant: evidence of this relevance or more is gold.
     """
-    record = report.at(line, _id(value))
+    record = report.at(line, id_of(value))
     row, unfit = fitted(Row, value, record)
     if row is None:
         return None
@@ -72,19 +71,6 @@ def _slice_faults(row: Row) -> Iterator[tuple[str, str]]:
         elif AUTOMATIC.fullmatch(name) and name not in stated:
             said = f"{shown(name)} in `slices` is the name of a slice that rayeval fills by itself"
             yield "reserved_slice", f"{said}; set the field that it is made of, or rename it"
-
-
-def _id(value: Any) -> str | None:
-    """The record's own id, else one made of its question's text."""
-    if not isinstance(value, dict):
-        return None
-    named, question = value.get("question_id"), value.get("question")
-    if isinstance(named, str):
-        return named or None
-    if named is not None or not isinstance(question, str):
-        return None
-    text = unicodedata.normalize("NFC", question)
-    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _fields(row: Row, record: Record) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rayeval.golden.contract import Row
+from rayeval.golden.ids import id_of
 from rayeval.golden.problems import FaultError, Record, Report, nearest
 from rayeval.golden.text import BOM, LONE, decode, parse_json
 
@@ -24,9 +25,9 @@ def csv_records(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
 
     line: of the record's first line; quoted cells may hold more.
     """
-    lines = io.StringIO(_text(data, report), newline="")
+    text, faults = _text(data)
     csv.field_size_limit(max(csv.field_size_limit(), len(data)))
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
     while True:
         record = report.at(reader.line_num + 1)
@@ -35,11 +36,14 @@ def csv_records(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
         except csv.Error as error:
             record.problem("invalid_csv", f"{error}; quote the cell and double the quotes in it")
             continue
+        record.question_id = id_of(dict(zip(header, cells or (), strict=False)))
+        _say(faults, record, None if cells is None else reader.line_num)
         if cells is None:
             return
         if cells and not header:
             header = [name.strip() for name in cells]
             if not known_columns(header, record):
+                _say(faults, record, None)
                 return
         elif cells and not any(map(LONE.search, cells)):
             yield from _values(header, cells, record)
@@ -58,20 +62,28 @@ def known_columns(header: list[str], record: Record) -> bool:
     return "question" in header
 
 
-def _text(data: bytes, report: Report) -> str:
-    """The file's text; wrong bytes are problems and become lone surrogates."""
+def _say(faults: dict[int, FaultError], record: Record, last: int | None) -> None:
+    """Takes the faults up to line `last` (None: all), as problems of the record's question."""
+    for line in sorted(line for line in faults if last is None or line <= last):
+        fault = faults.pop(line)
+        record.report.at(line, record.question_id).problem(fault.kind, str(fault))
+
+
+def _text(data: bytes) -> tuple[str, dict[int, FaultError]]:
+    """The file's text, in which wrong bytes are lone surrogates, and the lines that hold some."""
     offset = len(BOM) if data.startswith(BOM) else 0
     data = data[offset:]
+    faults: dict[int, FaultError] = {}
     try:
-        return data.decode()
+        return data.decode(), faults
     except UnicodeDecodeError:
         for number, line in enumerate(io.BytesIO(data), start=1):
             try:
                 decode(line, offset)
             except FaultError as error:
-                report.at(number).problem(error.kind, str(error))
+                faults[number] = error
             offset += len(line)
-        return data.decode(errors="surrogateescape")
+        return data.decode(errors="surrogateescape"), faults
 
 
 def _values(header: list[str], cells: list[str], record: Record) -> Iterator[tuple[int, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
@@ -38,6 +38,8 @@ class ShortGold(StageConfig):
 
 class Metrics(StageConfig):
     """Which numbers are taken of every question at every stage."""
+
+    VERSION: ClassVar[int] = 2
 
     cutoffs: list[Annotated[int | str, AfterValidator(_cutoff)]] = Field(
         [1, 5, 10, 20], min_length=1, description='hits (5), or a token budget ("1200tok")'

@@ -120,11 +120,16 @@ class Relevance:
         return passage[counts], self.evidence.group[evidence[counts]]
 
     def covered(self, union: Union) -> Bools:
-        """(n_evidence,): whether what a union covers finds the evidence."""
+        """(n_evidence,): whether a union covers enough of the evidence's characters.
+
+        That an element must be held whole is asked of one passage alone: what lies between the
+        rows of a table is in no chunk of rows.
+        """
         n = len(self.evidence.row)
         chars = _sum(self.evidence_pieces, union.within(self.evidence_pieces), n)
         besides = _sum(self.needs_pieces, union.within(self.needs_pieces), n)
-        return (chars >= self.needed) & (besides >= self.needed_besides)
+        enough = least(np.maximum(self.length, 1), self.full)
+        return (chars >= enough) & (besides >= self.needed_besides)
 
     def groups_covered(self, union: Union) -> Bools:
         """(n_groups,): whether what a union covers finds the group."""

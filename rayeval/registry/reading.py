@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import pyarrow as pa
-
 from rayeval.chunk import stage as chunking
 from rayeval.chunk.config import Chunk
 from rayeval.chunk.tokens import Tokenizer
@@ -15,7 +13,7 @@ from rayeval.corpus import parse, read
 from rayeval.corpus import units as corpus_units
 from rayeval.corpus.config import Corpus, Parse
 from rayeval.corpus.units import Unit
-from rayeval.errors import Problem
+from rayeval.errors import DataError, Problem
 from rayeval.golden import load, revisions
 from rayeval.golden.config import Golden
 from rayeval.golden.evaluate import Evaluate
@@ -25,8 +23,11 @@ from rayeval.stage import Shard, Stage
 
 
 def units(config: Corpus) -> list[Unit]:
-    """What there is to read."""
-    return corpus_units.units(config.path, config.include)
+    """What there is to read; DataError if there is nothing."""
+    found = corpus_units.units(config.path, config.include)
+    if not found:
+        raise DataError([catalogues.nothing_at(config.path)])
+    return found
 
 
 def fingerprint(unit: Unit) -> str:
@@ -60,7 +61,7 @@ def questions(config: Golden, relevant: int, limit: int | None, shard: Shard) ->
     table = revisions.choose_revisions(table, shard.table("catalogue"))
     table = load.in_splits(table, config.splits)
     table = table if limit is None else table.slice(0, limit)
-    problems = problems or _nothing_selected(config, table)
+    problems = problems or nothing_selected(config, table.num_rows)
     size = block_rows(table.num_rows)
     for start in range(0, max(1, table.num_rows), size):
         yield table.slice(start, size), problems if start == 0 else ()
@@ -71,8 +72,9 @@ def block_rows(n: int) -> int:
     return min(1024, max(64, -(-n // 16)))
 
 
-def _nothing_selected(config: Golden, table: pa.Table) -> list[Problem]:
-    if table.num_rows:
+def nothing_selected(config: Golden, rows: int) -> list[Problem]:
+    """A problem if none of the golden set's questions is of the splits that are wanted."""
+    if rows:
         return []
     message = f"no question is of the splits {config.splits}; name others, or none for all"
     return [Problem(config.path, None, None, "empty_golden_set", message)]

@@ -245,6 +245,15 @@ def test_neighbours_are_of_the_same_document_before_and_after():
     }
 
 
+def test_a_joined_text_names_the_chunk_that_it_was_joined_with():
+    chunks = verbatim("abcdef", (4, 6), (0, 2), (2, 4))
+    batch = pa.table({"wanted": pa.array([["0", "1", "2"]], TEXTS)})
+    (row,) = ask(Neighbours(), batch, chunks)["neighbours"].to_pylist()
+    assert {item["chunk_id"]: item["beside"] for item in row} == {
+        "0": ["2"], "1": ["2"], "2": ["1", "0"],
+    }  # fmt: skip
+
+
 def test_neighbours_of_nothing():
     batch = pa.table({"wanted": pa.array([[], None, ["nope"]], TEXTS)})
     for rows in ([], CHUNK):

@@ -39,9 +39,9 @@ def coverage(hits: list[Row], evidence: Row) -> Fraction:
     return Fraction(len(gold & set().union(*map(characters, hits))), len(gold))
 
 
-def finds(hits: list[Row], evidence: Row, full: str) -> bool:
-    """Whether the hits together (one alone, when there is one) find the evidence."""
-    least = Fraction(1) if evidence["whole"] else Fraction(full)
+def finds(hits: list[Row], evidence: Row, full: str, *, union: bool = False) -> bool:
+    """Whether one hit, or the union of hits, finds the evidence; an element is whole in one."""
+    least = Fraction(1) if evidence["whole"] and not union else Fraction(full)
     if coverage(hits, evidence) < least:
         return False
     needs = evidence | {"spans": evidence["needs"], "found": "located"}
@@ -125,7 +125,8 @@ class Question:
                 return len(good) / size if size else 0.0
             case "joint_recall":
                 held = [
-                    any(finds(hits, e, self.full) for e in self.finders[g]) for g in self.groups
+                    any(finds(hits, e, self.full, union=True) for e in self.finders[g])
+                    for g in self.groups
                 ]
                 return sum(held) / len(self.groups)
             case "partial":

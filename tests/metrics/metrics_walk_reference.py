@@ -36,7 +36,7 @@ class Walker:
             g
             for g in self.groups
             if not self.one_finds(self.chunks or [], g)
-            and any(finds(self.chunks or [], e, self.full) for e in self.of(g))
+            and any(finds(self.chunks or [], e, self.full, union=True) for e in self.of(g))
         ]
         self.chunked = False
         self.contributing: list[Row] = []
@@ -60,7 +60,7 @@ class Walker:
         return any(finds([c], e, self.full) for c in chunks for e in self.of(group))
 
     def held(self, chunks: list[Row], group: str) -> bool:
-        together = any(finds(chunks, e, self.full) for e in self.of(group))
+        together = any(finds(chunks, e, self.full, union=True) for e in self.of(group))
         return self.one_finds(chunks, group) or (group in self.split and together)
 
     def found(self, stage: str) -> list[Row] | None:
@@ -214,7 +214,7 @@ class Walker:
     def covers(self, hits: list[Row], evidence: Row) -> bool:
         if any(finds([hit], evidence, self.full) for hit in hits):
             return True
-        return evidence["group_id"] in self.split and finds(hits, evidence, self.full)
+        return evidence["group_id"] in self.split and finds(hits, evidence, self.full, union=True)
 
     def reached(self) -> dict[str, bool]:
         """Of every stage of hits that the trace shows: whether all groups are held there."""

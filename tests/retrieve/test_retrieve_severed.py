@@ -2,19 +2,21 @@ import pyarrow as pa
 import pytest
 from retrieve_lexical_corpus import Corpus, asked, search
 
+from rayeval.chunk.neighbours import NEIGHBOUR
 from rayeval.retrieve.lexical.analyzers import CharNgram, Kiwi, UnicodeWords, Whitespace
 from rayeval.retrieve.lexical.bm25 import Bm25
 from rayeval.retrieve.lexical.severed import Severed
-from rayeval.tables import HITS, TEXT, TEXTS
+from rayeval.tables import HITS
 
-NEIGHBOURS = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT), ("joined", TEXTS)]))
+NEIGHBOURS = pa.list_(NEIGHBOUR)
 
 HEAD, TAIL = "장비 신청은 IT 헬프데", "스크 포털에서 하며 처리에는 영업일 기준 5일이 걸린다"
 QUESTION = "장비 신청하면 며칠 걸리나요"
 
 
 def near(chunk_id, text, *joined):
-    return {"chunk_id": chunk_id, "text": text, "joined": list(joined)}
+    beside = ["head", "next"][: len(joined)]
+    return {"chunk_id": chunk_id, "text": text, "joined": list(joined), "beside": beside}
 
 
 def severed(corpus, questions, neighbours, *, hits=None, **settings):
@@ -43,7 +45,9 @@ def test_the_subject_in_the_chunk_before(analyzer, others, in_three):
     corpus = Corpus({"head": HEAD, "tail": TAIL, **others}, analyzer)
     gold = [[near("tail", TAIL, HEAD + TAIL)]]
     assert severed(corpus, [QUESTION], gold, depth=5) == [["tail"]]
-    # Without 걸리, four shorter chunks with the same words score higher than the joined one.
+    # Without 걸리, three shorter chunks with the same words score higher than the joined one; the
+    # head is no rival of what it would be part of.
+    assert severed(corpus, [QUESTION], gold, depth=4) == [["tail"]]
     assert severed(corpus, [QUESTION], gold, depth=3) == [in_three]
 
 
@@ -75,6 +79,7 @@ def listed(*rows):
         pytest.param([("x", 9.0), ("y", 8.0)], [], id="two higher of two"),
         pytest.param([("x", 9.0), ("y", 1e-9)], ["g"], id="it would push out the last"),
         pytest.param([("x", 9.0), ("g", 8.0)], ["g"], id="the gold chunk itself is no rival"),
+        pytest.param([("x", 9.0), ("head", 8.0)], ["g"], id="nor is the one it is joined with"),
     ],
 )
 def test_room_within_depth(hits, want):

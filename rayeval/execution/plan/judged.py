@@ -95,7 +95,7 @@ def judge_steps(
         Step(
             name="failures",
             kind="map",
-            identity={"step": "failures", "full": metrics.full, "pipeline": repr(pipeline)},
+            identity={"step": "failures/2", "full": metrics.full, "pipeline": repr(pipeline)},
             make=partial(registry.first_failure, pipeline, metrics.full),
             schema=FAILURES,
             batch=(*batch, *missed.batch()),

@@ -10,15 +10,16 @@ import pyarrow as pa
 
 from rayeval import registry
 from rayeval.chunk import lookup
+from rayeval.chunk.neighbours import NEIGHBOUR
 from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.step import Column, Step
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.retrieve.lexical.bm25 import Bm25
-from rayeval.tables import HITS, TEXT, TEXTS
+from rayeval.tables import HITS, TEXTS
 
-NEIGHBOURS = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT), ("joined", TEXTS)]))
+NEIGHBOURS = pa.list_(NEIGHBOUR)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def missed_steps(
         Step(
             name="neighbours",
             kind="scatter",
-            identity={"step": "neighbours"},
+            identity={"step": "neighbours", "v": 2},
             make=lookup.Neighbours,
             schema=per_question(neighbours=NEIGHBOURS),
             batch=columns(wanted, "question_id", "wanted", error="missed.error"),

@@ -107,9 +107,11 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))
     later = {t.stage: t.steps[-1] for t in timed if t.stage not in hits}
+    # What no arm found is a matter of the arms alone: another reranker doesn't rank it again.
+    searched = walked(hits, gold, passages, resolved)
+    missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
     pipeline = described(arms, list(later))
     batch = walked({**hits, **later}, gold, passages, resolved)
-    missed = missed_steps(builder, pipeline, arms, batch, corpus, resolved)
     tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold)
     return Plan(
         steps=tuple(builder.steps.values()),

