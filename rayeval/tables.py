@@ -163,6 +163,42 @@ HITS = pa.list_(HIT)
 FOUND = pa.schema([("question_id", TEXT), ("hits", HITS), ("error", TEXT)])
 """What a search stage gives for a question. `hits` null: not run, or `error` says why."""
 
+FOREIGN_HIT = pa.struct(
+    [
+        ("chunk_id", TEXT),
+        ("source_id", TEXT),
+        ("revision_id", TEXT),
+        ("spans", SPANS),  # null: not located; with no text either, the whole document
+        ("text", TEXT),
+        ("score", pa.float64()),  # null: the list's order is all there is
+    ]
+)
+"""A hit of somebody else's pipeline; every field may be null, though not all at once."""
+
+FOREIGN = pa.schema(
+    [
+        ("question_id", TEXT),
+        ("stage", TEXT),
+        ("hits", pa.list_(FOREIGN_HIT)),  # null: not run, or `error` says why
+        ("latency_ms", pa.float64()),
+        ("error", TEXT),
+    ]
+)
+"""A foreign trace: a row per (question_id, stage), a question's stages in the pipeline's order,
+hits as the tool listed them."""
+
+ANSWERS = pa.schema(
+    [
+        ("question_id", TEXT),
+        ("repeat", pa.int64()),
+        ("answer", TEXT),
+        ("abstained", pa.bool_()),
+        ("citations", TEXTS),
+        ("context", TEXTS),
+    ]
+)
+"""What a foreign pipeline answered, a row per (question_id, repeat)."""
+
 PLACE = pa.struct(
     [
         ("chunk_id", TEXT),

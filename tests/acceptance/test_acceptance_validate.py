@@ -191,7 +191,7 @@ def test_documents_questions_and_configuration_at_once(tmp_path):
         ("rerank={kind: cross_encoder, model: ./none}", "no model folder"),
         ("golden.splits=[dev]", "splits ['dev']"),
         ("golden.path=none.jsonl", "none.jsonl"),
-        ("corpus.path=empty", "no document"),
+        ("corpus.path=empty", "the folder has no file"),
         ("corpus.path=none", "no such file"),
         ("corpus.path='abc://none'", "abc://none"),
         ("metrics.names=[recal@5]", "recall@5"),

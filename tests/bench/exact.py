@@ -10,6 +10,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from statistics import median
 
 import faiss
 import numpy as np
@@ -63,8 +64,9 @@ def main(questions: int = 2_000, chunks: int = 200_000, dim: int = 384) -> None:
         ours.append(seconds(lambda: stage(batch)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     size = vectors.nbytes / 2**30
-    print(f"faiss.knn {min(bare):.2f} s, exact search {min(ours):.2f} s")
-    print(f"ratio {min(bare) / min(ours):.3f} (bar: 0.9)")
+    ratio = median(b / o for b, o in zip(bare, ours, strict=True))
+    print(f"faiss.knn {min(bare):.2f} s, exact search {min(ours):.2f} s (best of {len(bare)})")
+    print(f"ratio {ratio:.3f} (bar: 0.9), the median of {len(bare)} pairs")
     print(f"peak memory {peak:.2f} GiB for {size:.2f} GiB of vectors (bar: {2 * size + 1:.2f} GiB)")
 
 

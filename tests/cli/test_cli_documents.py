@@ -36,5 +36,8 @@ def test_links_between_documents_lead_somewhere(path):
 def test_every_command_of_the_readme_is_one(capsys):
     assert run_command(["--help"]) == 0
     commands = capsys.readouterr().out
-    for name in set(re.findall(r"rayeval ([a-z]+)", (ROOT / "README.md").read_text())):
-        assert name in commands
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = "\n".join(re.findall(r"```\n(.*?)```", text, re.DOTALL))
+    inline = re.findall(r"`rayeval ([a-z]+)", text)
+    for name in {*inline, *re.findall(r"^rayeval ([a-z]+)", blocks, re.MULTILINE)}:
+        assert f" {name} " in commands

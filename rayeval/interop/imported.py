@@ -1,0 +1,48 @@
+"""What an importer gives: other tools' files in our own terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from rayeval.errors import Problem
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Every part is null where the format has none of it.
+
+    Rows are what a user would write by hand in JSON Lines, so they are checked where those are.
+    """
+
+    questions: Iterable[dict[str, Any]] | None = None
+    """Rows of the golden contract (DESIGN §3)."""
+    documents: Iterable[dict[str, Any]] | None = None
+    """Rows with `source_id`, `text` and what else a document may have."""
+    trace: Iterable[pa.Table] | None = None
+    """Tables of schema FOREIGN; a question's rows stand together."""
+    answers: Iterable[pa.Table] | None = None
+    """Tables of schema ANSWERS."""
+    notes: Sequence[str] = ()
+    """What the mapping decided, in words for the user (`grade 1 became relevance 3`)."""
+    problems: list[Problem] = field(default_factory=list)
+    """What could not be mapped, by file, row and field; filled while the parts are read."""
+
+
+class Importer(Protocol):
+    """A module of this room; its docstring states the mapping."""
+
+    NAME: str
+    """As `--format` and `golden import` call it."""
+    FILES: str
+    """Which files it takes, in one line for `--help`."""
+
+    def read(self, paths: Sequence[str]) -> Imported:
+        """The files as the user listed them.
+
+        Raises DataError for what can't be read at all.
+        """
+        ...
