@@ -143,11 +143,12 @@ def _latency(facts: Overview) -> _Plain:
     return table
 
 
-def _lines(title: str, lines: Sequence[str]) -> Text:
-    text = Text(f"\n{title}", style="bold")
+def _lines(title: str, lines: Sequence[str]) -> Group:
+    """Lines that go on indented below themselves where they are long."""
+    grid = Table.grid(padding=(0, 1))
     for line in lines:
-        text.append(f"\n  {line}", style="not bold")
-    return text
+        grid.add_row("-", Text(line))
+    return Group(Text(f"\n{title}", style="bold"), grid)
 
 
 def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
