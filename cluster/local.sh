@@ -6,13 +6,16 @@
 #   cluster/local.sh stop
 #
 # Only processes that `start` started are ended by `stop`. Settings: RAYEVAL_CLUSTER (folder of the
-# pid and log files), RAY (the ray command), RAYEVAL_DASHBOARD_PORT, RAYEVAL_RAY_PORT.
+# pid and log files), RAY (the ray command), RAYEVAL_DASHBOARD_PORT, RAYEVAL_RAY_PORT,
+# RAYEVAL_AGENT_PORT.
 set -euo pipefail
 
 folder=${RAYEVAL_CLUSTER:-${XDG_RUNTIME_DIR:-/tmp}/rayeval-cluster-$(id -u)}
 ray=${RAY:-ray}
 dashboard=${RAYEVAL_DASHBOARD_PORT:-8265}
 port=${RAYEVAL_RAY_PORT:-6379}
+# Ray's own default is one fixed port, so that a second head's jobs would wait for ever.
+agent=${RAYEVAL_AGENT_PORT:-$((dashboard + 1))}
 export RAY_AUTH_MODE=token
 # Without this, Ray's jobs look for a loopback head at the machine's outward address.
 export RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0
@@ -25,13 +28,15 @@ start() {
   chmod 700 "$folder"
   [[ -f ${RAY_AUTH_TOKEN_PATH:-$HOME/.ray/auth_token} ]] || "$ray" get-auth-token --generate >/dev/null
   setsid "$ray" start --head --block --node-ip-address=127.0.0.1 --port="$port" \
-    --dashboard-host=127.0.0.1 --dashboard-port="$dashboard" --disable-usage-stats "$@" \
+    --dashboard-host=127.0.0.1 --dashboard-port="$dashboard" \
+    --dashboard-agent-listen-port="$agent" --disable-usage-stats "$@" \
     >"$folder/log" 2>&1 </dev/null &
   echo $! >"$folder/pid"
-  for _ in $(seq 120); do
+  local end=$((SECONDS + 120))
+  while ((SECONDS < end)); do
     if ! running; then echo "the head did not start:"; tail -20 "$folder/log"; exit 4; fi
     # The job server answers before anything can run a job, so try one.
-    if "$ray" job submit --address "http://127.0.0.1:$dashboard" -- true >/dev/null 2>&1; then
+    if timeout 30 "$ray" job submit --address "http://127.0.0.1:$dashboard" -- true >/dev/null 2>&1; then
       echo "running (pid $(cat "$folder/pid")); submit with:"
       echo "  export RAY_AUTH_MODE=token RAY_ADDRESS=http://127.0.0.1:$dashboard"
       echo "  ray job submit --working-dir . -- python jobs/evaluate.py configs/quickstart.yaml"
@@ -56,5 +61,5 @@ case ${1:-} in
   start) shift; start "$@" ;;
   stop) stop ;;
   status) if running; then echo "running (pid $(cat "$folder/pid"))"; else echo "not running"; fi ;;
-  *) sed -n '2,12p' "$0"; exit 2 ;;
+  *) sed -n '2,13p' "$0"; exit 2 ;;
 esac

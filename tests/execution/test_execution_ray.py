@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -130,19 +132,32 @@ def test_a_killed_driver_is_resumed_on_ray(project, tmp_path, local):
 @pytest.fixture
 def head(tmp_path):
     """A head from `cluster/local.sh`, with its job server."""
+    gcs, dashboard, agent = free_ports(3)
     environment = {
         **os.environ,
         "RAYEVAL_CLUSTER": str(tmp_path / "cluster"),
         "RAY": str(Path(sys.executable).with_name("ray")),
-        "RAYEVAL_DASHBOARD_PORT": "8275",
-        "RAYEVAL_RAY_PORT": "6399",
+        "RAYEVAL_DASHBOARD_PORT": dashboard,
+        "RAYEVAL_RAY_PORT": gcs,
+        "RAYEVAL_AGENT_PORT": agent,
         "RAY_AUTH_MODE": "token",
-        "RAY_ADDRESS": "http://127.0.0.1:8275",
+        "RAY_ADDRESS": f"http://127.0.0.1:{dashboard}",
     }
     script = [str(ROOT / "cluster/local.sh")]
-    subprocess.run([*script, "start", "--num-cpus=2"], env=environment, check=True, timeout=180)
-    yield environment
-    subprocess.run([*script, "stop"], env=environment, check=True, timeout=60)
+    try:
+        subprocess.run([*script, "start", "--num-cpus=2"], env=environment, check=True, timeout=180)
+        yield environment
+    finally:
+        subprocess.run([*script, "stop"], env=environment, check=True, timeout=60)
+
+
+def free_ports(count: int) -> list[str]:
+    """Ports that nobody listens on at the moment."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [str(each.getsockname()[1]) for each in sockets]
 
 
 def submit(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
