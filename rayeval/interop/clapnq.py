@@ -1,10 +1,10 @@
 """CLAP NQ: questions with one passage, and the sentences that people chose for their answers.
 
-Mapping. The passage is a document, called by its title and a hash of its text. An annotator's chosen
-sentences together are one piece of evidence, by offsets; the annotators' choices are alternatives in
-one group. An annotator who chose none is left out. Questions of which nobody chose any are
-unanswerable; a chosen sentence that the passage does not hold exactly once is refused. The first
-answer is the reference answer.
+Mapping. The passage is a document, called by its title and a hash of its text. An annotator's
+chosen sentences together are one piece of evidence, by offsets; the annotators' choices are
+alternatives in one group. An annotator who chose none is left out. Questions of which nobody chose
+any are unanswerable; a chosen sentence that the passage does not hold exactly once is refused. The
+first answer is the reference answer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """DeepEval test cases and goldens: JSON, JSON Lines.
 
-Mapping. `input` is the question, `expected_output` the reference answer, `actual_output` the answer.
-Each of `context` is gold by its text, and a group of its own; `retrieval_context` are the hits of
-the stage `retrieved`, best first. The names of Confident AI (`expectedOutput`, …) are taken too. CSV
-is not: its cells join passages by a character that the file doesn't name.
+Mapping. `input` is the question, `expected_output` the reference answer, `actual_output` the
+answer. Each of `context` is gold by its text, and a group of its own; `retrieval_context` are the
+hits of the stage `retrieved`, best first. The names of Confident AI (`expectedOutput`, …) are taken
+too. CSV is not: its cells join passages by a character that the file doesn't name.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import cast
 from rayeval.interop.imported import Importer
 
 MODULES = (
-    "beir", "ragas", "chroma", "autorag", "ragchecker", "deepeval", "legalbench", "squad",
-    "hotpotqa", "musique", "mtrag", "clapnq", "nomiracl",
+    "beir", "ragas", "csv", "openinference", "chroma", "autorag", "ragchecker", "deepeval",
+    "legalbench", "squad", "hotpotqa", "musique", "mtrag", "langfuse", "clapnq", "nomiracl",
 )  # fmt: skip
 """In the order in which they are listed; a module is called as its format."""
 

@@ -31,7 +31,7 @@ def read(paths: Sequence[str]) -> Imported:
 
 
 def _parts(record: Record) -> Parts:
-    paragraphs = {title: sentences for title, sentences in _pairs(record, "context", "sentences")}
+    paragraphs = dict(_pairs(record, "context", "sentences"))
     evidence: list[Row] = []
     for at, (title, number) in enumerate(_pairs(record, "supporting_facts", "sent_id")):
         fact = f"`supporting_facts[{at}]`"

@@ -1,8 +1,8 @@
 """LegalBench-RAG: a benchmark's `tests[]`, each with snippets of files.
 
-Mapping. Every snippet's `span` is gold in the source `file_path`, in code points, and a group of its
-own: all are needed; its `answer`, where given, is the quote. Text files below a folder among the
-files are documents, called by their path below it.
+Mapping. Every snippet's `span` is gold in the source `file_path`, in code points, and a group of
+its own: all are needed; its `answer`, where given, is the quote. Text files below a folder among
+the files are documents, called by their path below it.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Mapping. A task is a question: its last `input` turn, the turns before are the history; its
 conversation is the cluster, its answerability and collection are slices. Of ANSWERABLE tasks every
-passage in `contexts` is whole-document evidence of relevance 3, of PARTIAL ones of relevance 2, each
-a group of its own. UNANSWERABLE, UNDERSPECIFIED and CONVERSATIONAL tasks are unanswerable, and their
-passages no evidence. The first target is the reference answer. Passages are documents. Human
+passage in `contexts` is whole-document evidence of relevance 3, of PARTIAL ones of relevance 2,
+each a group of its own. UNANSWERABLE, UNDERSPECIFIED and CONVERSATIONAL tasks are unanswerable, and
+their passages no evidence. The first target is the reference answer. Passages are documents. Human
 evaluations of other systems' answers are left out.
 """
 

@@ -2,9 +2,9 @@
 
 Mapping. The file's name says the language and whether one of the passages answers: questions of
 `non_relevant` files are unanswerable. Those of `relevant` files are answerable, but the format does
-not say by which passage: they come without evidence, to be labelled. Question and passages are taken
-from the prompt; the passages are documents, and the hits of the stage `retrieved`. What models said
-is left out.
+not say by which passage: they come without evidence, to be labelled. Question and passages are
+taken from the prompt; the passages are documents, and the hits of the stage `retrieved`. What
+models said is left out. Ids get the language in front.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def imported(
         questions=distinct_questions(pairs(), problems),
         documents=distinct_documents(pairs(), problems) if documents else None,
         trace=foreign_tables(_stage_rows(pairs())) if trace else None,
-        answers=_blocks(_answer_rows(pairs()), ANSWERS) if trace else None,
+        answers=answer_tables(_answer_rows(pairs())) if trace else None,
         notes=notes,
         problems=problems,
     )
@@ -122,6 +122,11 @@ def distinct_documents(pairs: Pairs, problems: list[Problem]) -> Iterator[Row]:
 def foreign_tables(rows: Iterable[Row]) -> Iterator[pa.Table]:
     """Rows of FOREIGN, a question's together, as tables."""
     return _blocks(rows, FOREIGN)
+
+
+def answer_tables(rows: Iterable[Row]) -> Iterator[pa.Table]:
+    """Rows of ANSWERS as tables."""
+    return _blocks(rows, ANSWERS)
 
 
 def _stage_rows(pairs: Pairs) -> Iterator[Row]:

@@ -31,21 +31,16 @@ def read(paths: Sequence[str]) -> Imported:
 
 def _results(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
     """The rows; of a comparison each question once, however many people judged it."""
-    seen: dict[tuple[str | None, str], str] = {}
+    seen: set[tuple[str, str, str]] = set()
     for record in records(paths, problems, kinds=[".json"]):
         try:
             for result in record.objects("results") if "results" in record.value else [record]:
-                if "model1" not in result.value:
-                    yield result
-                    continue
-                key, question = (
-                    (result.name("dataset"), result.id("query_id")),
-                    result.words("query"),
-                )
-                if seen.setdefault(key, question) != question or key not in seen:
-                    yield result
-                elif seen[key] is question:
-                    yield result
+                if "model1" in result.value:
+                    key = (result.id("dataset"), result.id("query_id"), result.words("query"))
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                yield result
         except RefusedError as error:
             problems.append(record.problem(error))
 
