@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rayeval.cli.main import run_command
@@ -102,6 +102,7 @@ def test_csv_refuses_a_row_by_its_line(tmp_path, text, line, kind, said):
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=5)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=20))
 def test_csv_is_the_grouping_of_its_rows(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("csv") / "hits.csv"
