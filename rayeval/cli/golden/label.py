@@ -1,0 +1,5 @@
+"""`rayeval golden label`."""
+
+
+def label() -> None:
+    """Grade."""
