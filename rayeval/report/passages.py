@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from rayeval.report.terminal import rendered
-
-LONG = 1_600
-"""Characters of a passage that are shown."""
 
 
 class Placed(Protocol):
@@ -38,9 +34,20 @@ class Placed(Protocol):
         """Exclusive."""
         ...
 
-    before: str
-    text: str
-    after: str
+    @property
+    def before(self) -> str:
+        """What stands before it."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The evidence."""
+        ...
+
+    @property
+    def after(self) -> str:
+        """What stands after it."""
+        ...
 
 
 def place_text(place: Placed) -> str:
@@ -66,11 +73,3 @@ def where(source_id: str | None, revision_id: str | None, spans: Sequence[tuple[
     revision = f" @ {revision_id}" if revision_id else ""
     places = ", ".join(f"{start}–{end}" for start, end in spans)
     return f"{source_id}{revision}" + (f" [{places}]" if places else " (the whole document)")
-
-
-def passage(text: str) -> RenderableType:
-    """A passage's text, indented; a very long one is cut in the middle."""
-    if len(text) > LONG:
-        half = LONG // 2
-        text = f"{text[:half]} … [{len(text) - LONG:,} characters left out] … {text[-half:]}"
-    return Padding(Text(text.strip("\n")), (0, 0, 0, 4))

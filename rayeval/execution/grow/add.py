@@ -66,8 +66,7 @@ class Adding:
             return item, None
         places, problems = self._corpus.locate(table)
         if problems:
-            hint = "copy it from the document, and check the source's name"
-            raise self._refused(problems[0].kind, f"{_plain(problems[0])}; {hint}")
+            raise self._refused(problems[0].kind, _plain(problems[0]))
         if len(places) > 1:
             raise self._refused("quote_ambiguous", _several(quote, places))
         [place] = places
@@ -98,7 +97,13 @@ class Adding:
 
 
 def _plain(problem: Problem) -> str:
-    return problem.message.removeprefix("evidence 'e1': ").removeprefix("evidence 'e1' ")
+    """The problem in the words of somebody who has just typed a quote."""
+    message = problem.message.removeprefix("evidence 'e1': ").removeprefix("evidence 'e1' ")
+    if problem.kind == "quote_ambiguous":
+        return message.partition("; ")[0] + "; give more of the text around it"
+    if problem.kind == "quote_lost":
+        return message.partition("; ")[0] + "; copy it from the document"
+    return message
 
 
 def _several(quote: str, places: Sequence[Place]) -> str:
