@@ -107,8 +107,8 @@ def _ranks(item: Mapping[str, Any]) -> str:
             f", and {item['other_rank']} in the other run" if item["other_rank"] else ""
         )
     if item["rank"] is None:
-        return f"only the other run has it, at rank {item['other_rank']}"
-    return f"rank {item['rank']}; the other run has it not"
+        return f"only in the other run, at rank {item['other_rank']}"
+    return f"rank {item['rank']}, and not in the other run's first hits"
 
 
 def _passage(text: str) -> RenderableType:

@@ -26,6 +26,15 @@ def ledger_text(path: str, entries: Sequence[Mapping[str, Any]]) -> str:
     return rendered(lines)
 
 
+def looks_text(seen: Mapping[str, Any]) -> str:
+    """How often people have compared runs on the test split."""
+    if seen["comparisons"] is None:
+        said = "its ledger is damaged"
+    else:
+        said = f"{counted(seen['comparisons'])} on it in the ledger"
+    return rendered([Text(f"This run asked the test split: {said} ({seen['ledger']}).")])
+
+
 def counted(n: int) -> str:
     """`1 comparison`, `2 comparisons`."""
     return f"{n} comparison{'' if n == 1 else 's'}"

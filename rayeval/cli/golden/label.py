@@ -167,7 +167,8 @@ def _key(allowed: str) -> str:
 def _document(session: Session, left: int) -> dict[str, Any]:
     """What --json prints."""
     changes = session.changes
-    first, last = {}, {}
+    first: dict[str, Mapping[str, float]] = {}
+    last: dict[str, Mapping[str, float]] = {}
     for change in changes:
         first.setdefault(change.question_id, change.before.question)
         last[change.question_id] = change.after.question
