@@ -1,6 +1,7 @@
 """`golden add`, `golden label` and `golden ledger` as a user types them, at a terminal and without."""
 
 import csv
+import io
 import json
 import os
 import pty
@@ -178,7 +179,7 @@ def test_every_wrong_grade_is_said_at_once_and_nothing_written(run, golden, tmp_
 
 
 def test_label_without_a_terminal_says_what_to_do(run, golden, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", open(os.devnull))  # noqa: SIM115, PTH123
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert run_command(["golden", "label", run, "--golden", str(golden)]) == 2
     assert "--sheet OUT.csv" in capsys.readouterr().err
 
@@ -225,7 +226,7 @@ class Terminal:
     def until(self, words: str) -> str:
         """Reads on until `words` appear; what came before them."""
         while words not in self.seen:
-            ready, _, _ = select.select([self.screen], [], [], 60)
+            ready, _, _ = select.select([self.screen], [], [], 20)
             assert ready, f"waiting for {words!r}, seen {self.seen!r}"
             try:
                 data = os.read(self.screen, 65536)
@@ -285,7 +286,9 @@ def test_label_at_a_terminal_survives_a_kill(run, golden):
     arguments = ["golden", "label", run, "--golden", str(golden), "--stage", "bm25", "--k", "3"]
     before = golden.read_text()
     terminal = Terminal(*arguments)
-    total = int(terminal.until("q quit").rpartition(" of ")[2].partition("]")[0])
+    terminal.until("[1 of ")
+    total = int(terminal.until("]"))
+    terminal.until("q quit")
     terminal.type("x3")  # x is no key
     terminal.until("Which fact")
     terminal.until("same as e1")

@@ -184,13 +184,13 @@ def test_out_leaves_the_golden_set_alone_and_is_gone_on_with(place, evaluate):
 
 
 def test_hits_on_which_two_runs_differ_come_first(evaluate):
-    a, b = evaluate(), evaluate("retrieve.arms.bm25.k1=0.1", "retrieve.arms.bm25.b=0.0")
-    found = Session(a, k=2, against=b).items().to_dicts()
+    a, b = evaluate(), evaluate("chunk.overlap=15")
+    found = Session(a, k=4, against=b).items().to_dicts()
     mine = {
-        (i["question_id"], i["chunk_id"]): i["rank"] for i in Session(a, k=2).items().to_dicts()
+        (i["question_id"], i["chunk_id"]): i["rank"] for i in Session(a, k=4).items().to_dicts()
     }
     yours = {
-        (i["question_id"], i["chunk_id"]): i["rank"] for i in Session(b, k=2).items().to_dicts()
+        (i["question_id"], i["chunk_id"]): i["rank"] for i in Session(b, k=4).items().to_dicts()
     }
     assert {(i["question_id"], i["chunk_id"]) for i in found} == mine.keys() | yours.keys()
     assert mine.keys() != yours.keys()

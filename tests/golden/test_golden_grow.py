@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from rayeval.golden.evidence import evidence_of
 from rayeval.golden.contract import Row
+from rayeval.golden.evidence import evidence_of
 from rayeval.golden.grow import labelled, new_id, next_version
 from rayeval.golden.near import near
 from rayeval.golden.problems import Report

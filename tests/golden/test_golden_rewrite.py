@@ -42,7 +42,7 @@ def test_json_lines_replaced_touches_one_line(mark, end):
 
 
 def test_csv_keeps_the_bytes_of_other_records():
-    before = 'question,quote,source_id\r\n"a ""b""",\'x\',s\r\n\r\n"two\nlines",q,t\r\n'.encode()
+    before = b'question,quote,source_id\r\n"a ""b""",\'x\',s\r\n\r\n"two\nlines",q,t\r\n'
     row = {"question": "new", "evidence": [{"source_id": "s", "quote": "a,b"}]}
     after = appended(before, "csv", row)
     assert after == before + b'new,"a,b",s\r\n'

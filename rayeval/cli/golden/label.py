@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from rayeval.errors import InputError
 from rayeval.report.plain import printable
 
 if TYPE_CHECKING:
+    from rayeval.cli.keys import Keys
     from rayeval.execution.grow.session import Session
 
 GROUP_KEYS = "123456789abcdefghijklmoprtvwxyz"
@@ -55,6 +57,7 @@ def label(
 
     Example: `rayeval golden label 20260801 --against 20260731 --k 5`
     """
+    from rayeval.cli.keys import keys
     from rayeval.execution.grow.batch import apply_batch, write_sheet
     from rayeval.execution.grow.session import Session
     from rayeval.execution.runs import load
@@ -73,7 +76,8 @@ def label(
             printable(f"Wrote {items.height} hits to {sheet}; fill in `grade` and `group`.")
         )
     elif sys.stdin.isatty():
-        _Desk(session).work()
+        with suppress(KeyboardInterrupt), keys() as typed:
+            _Desk(session, typed).work()
     else:
         raise InputError(
             "there is no terminal to grade at: write the hits with --sheet OUT.csv, fill it in, "
@@ -89,8 +93,8 @@ def label(
 class _Desk:
     """One hit after the other, at a terminal."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, keys: Keys) -> None:
+        self.session, self.keys = session, keys
         self.items = session.items().to_dicts()
         rows = session.golden.questions.select(["question_id", "question", "reference_answer"])
         self.questions = {row["question_id"]: row for row in rows.to_pylist()}
@@ -120,7 +124,7 @@ class _Desk:
         item = self.items[place]
         question = self.questions[item["question_id"]]
         options.say(item_text(item, question, place=place + 1, total=len(self.items)))
-        return _key("0123suq")
+        return self.keys.next("0123suq", end="q")
 
     def _grade(self, place: int, grade: int) -> bool:
         """Writes a grade; False if the user thought better of it."""
@@ -131,7 +135,7 @@ class _Desk:
         if grade >= self.session.relevant and known:
             options.say(groups_text(GROUP_KEYS, known))
             keys = dict(zip(GROUP_KEYS, known, strict=False))
-            key = _key("".join(["n", *keys, "uq"]))
+            key = self.keys.next("".join(["n", *keys, "uq"]), end="q")
             if key in "uq":
                 return False
             group = keys.get(key)
@@ -150,18 +154,6 @@ class _Desk:
             options.say("nothing to take back")
             return place
         return self.graded.pop()
-
-
-def _key(allowed: str) -> str:
-    """The next key that is one of these; the end of the input, or Ctrl-C, is `q`."""
-    while True:
-        try:
-            key = typer.getchar().lower()
-        except (EOFError, KeyboardInterrupt):
-            return "q"
-        if key and key in allowed:
-            options.say(key)
-            return key
 
 
 def _document(session: Session, left: int) -> dict[str, Any]:
