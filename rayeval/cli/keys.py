@@ -14,8 +14,6 @@ from rayeval.cli import options
 
 END = "\x04"
 """Ctrl-D, or the end of the input."""
-ENDS = (END, "\x03")
-"""Ctrl-C is a key where the terminal is nobody's."""
 
 
 class Keys:
@@ -29,7 +27,7 @@ class Keys:
         """The next key that is one of `allowed`, whatever its case; `end` when there is no more."""
         while True:
             for key in self._typed():
-                if key in ENDS:
+                if key == END:
                     return end
                 if key in allowed:
                     options.say(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from rayeval.golden.contract import Location
 from rayeval.golden.spreadsheet import JSON_COLUMNS, LIST_COLUMNS
 from rayeval.golden.text import BOM
 
+_SPECIAL = re.compile(r'[",\r\n]|^\s|\s$')
 OWN = tuple(Location.model_fields)
 """Columns of a row's one piece of evidence."""
 
@@ -87,9 +89,12 @@ def _padded(cells: list[str], wide: Sequence[str]) -> list[str]:
 
 
 def _written(records: Sequence[Sequence[str]], end: str) -> str:
-    sink = io.StringIO(newline="")
-    csv.writer(sink, lineterminator=end).writerows(records)
-    return sink.getvalue()
+    """Python's own writer leaves a lone carriage return unquoted, which then ends a record."""
+    return "".join(",".join(map(_quoted, cells)) + end for cells in records)
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if _SPECIAL.search(cell) else cell
 
 
 def _cell(name: str, value: Any) -> str:

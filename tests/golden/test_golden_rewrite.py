@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rayeval.errors import ConfigError, DataError
@@ -99,6 +99,7 @@ def test_parquet_that_cannot_hold_the_row():
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
 
 
+@settings(max_examples=50)
 @given(
     question=TEXTS.filter(lambda t: "\r" not in t and "\n" not in t),
     slices=st.lists(TEXTS, min_size=1, max_size=3),
