@@ -59,7 +59,9 @@ class Session:
     _done: list[_Done] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        source = self.golden_path or str(self.run.manifest["golden"]["path"])
+        source = self.golden_path or self.run.manifest.get("golden", {}).get("path")
+        if source is None:
+            raise InputError(f"run {self.run.run_id} names no golden set; say which with --golden")
         self.path = self.out or source
         if self.out is not None and format_of(self.out) != format_of(source):
             raise ConfigError(f"--out {self.out}: give it the format of {source}, by its extension")
