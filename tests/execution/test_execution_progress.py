@@ -3,8 +3,12 @@
 import time
 
 import pytest
+from execution_project import QUESTIONS
 
 from rayeval.execution import progress
+from rayeval.execution.evaluate import run_config
+from rayeval.execution.job import Options
+from rayeval.execution.load import load_config
 from rayeval.execution.store import Commit, File
 
 
@@ -28,3 +32,14 @@ def test_a_slow_step_says_so_before_it_ends(monkeypatch, capsys, seconds, patien
     assert len(lines) == len(told)
     assert all("vectors:dense" in line for line in lines)
     assert [word in line for word, line in zip(told, lines, strict=True)] == [True] * len(told)
+
+
+def test_measuring_latency_is_announced(project, tmp_path, capsys):
+    with progress.Bars() as bars:
+        run_config(
+            load_config(str(project / "rayeval.yaml"), ["latency.sample=1000"]),
+            Options(str(tmp_path)),
+            bars,
+        )
+    asked = len(QUESTIONS)
+    assert f"{asked} questions, measured one at a time" in capsys.readouterr().err
