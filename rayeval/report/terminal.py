@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rayeval.report.overview import Overview, overview
-from rayeval.report.plain import printable
+from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
 
 WIDTH = 100
@@ -24,15 +24,15 @@ def run_text(run: Tables) -> str:
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
-        _titled("Means over answerable questions", _metrics(facts)),
+        _titled(facts.population, _metrics(facts)),
         _titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
-        _titled(_ended(facts), _failures(facts)),
+        _titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
         _titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
         _titled("Latency in ms", _latency(facts)),
     ]
     if facts.warnings:
-        parts.append(_lines(f"{len(facts.warnings)} warnings", facts.warnings[:5]))
+        parts.append(_lines(plural(len(facts.warnings), "warning"), facts.warnings[:5]))
     parts.append(_lines("Look at next", facts.next or ("no question was lost",)))
     parts.append(Text(f"\nrayeval show {run.run_id} QUESTION reads one of them; files: {run.path}"))
     return rendered(parts)
@@ -92,8 +92,8 @@ def _headed(*columns: str) -> _Plain:
     return table
 
 
-def _titled(title: str, table: Table) -> Group:
-    return Group(Text(f"\n{title}", style="bold"), table)
+def _titled(title: str, table: Table | None) -> Group:
+    return Group(Text(f"\n{title}", style="bold"), *([table] if table else ()))
 
 
 def _metrics(facts: Overview) -> _Plain:
@@ -158,6 +158,9 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
         return []
     stages = [stage for stage, _ in facts.bounds]
     table = _headed("question", *stages)
+    table.padding = (0, 1, 0, 0)
+    for column in table.columns:
+        column.overflow = "fold"
     for row in failed.head(most).iter_rows(named=True):
         seen = dict.fromkeys(row["observed_stages"], "·")
         seen |= dict.fromkeys(row["reached_stages"], "●")
