@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+
 from rayeval import files
 from rayeval.corpus.catalogue import snapshot_hash
 from rayeval.execution import artifacts, latency, manifest
@@ -71,6 +73,7 @@ def _manifest(
             "path": config.corpus.path,
             "snapshot": snapshot_hash(catalogue),
             "documents": catalogue.num_rows,
+            "sources": pc.count_distinct(catalogue["source_id"]).as_py(),
             "chunks": done[plan.chunks.key].rows,
         },
         "stages": [timed.stage for timed in plan.timed],

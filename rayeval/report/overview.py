@@ -72,7 +72,7 @@ def overview(run: Tables) -> Overview:
     return Overview(
         title=f"{run.manifest['name']} · {run.run_id}",
         counts=_counts(run.questions),
-        corpus=", ".join(plural(run.manifest["corpus"][f"{n}s"], n) for n in ("document", "chunk")),
+        corpus=_corpus(run.manifest["corpus"]),
         models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
         stages=stages,
         population=_population(run.questions),
@@ -97,10 +97,19 @@ def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
 
 def _counts(questions: pl.DataFrame) -> str:
     answerable = int(questions["answerable"].sum())
+    forbidden = questions.filter(pl.col("slices").list.contains("forbidden")).height
+    told = f" ({forbidden} of them for lack of access)" if forbidden else ""
     return (
         f"{plural(questions.height, 'question')}: {answerable} answerable, "
-        f"{questions.height - answerable} not"
+        f"{questions.height - answerable} not{told}"
     )
+
+
+def _corpus(corpus: dict[str, Any]) -> str:
+    """Several revisions of one source are told apart from several sources."""
+    documents, sources = corpus["documents"], corpus.get("sources")
+    of = f" of {plural(sources, 'source')}" if sources not in (None, documents) else ""
+    return f"{plural(documents, 'document')}{of}, {plural(corpus['chunks'], 'chunk')}"
 
 
 def _population(questions: pl.DataFrame) -> str:
