@@ -53,10 +53,10 @@ def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
         size = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
         rows_known = "?" if row["rows"] is None else f"{row['rows']:,}"
         table.row(row["step"], row["state"], done, rows_known, size)
-    parts: list[RenderableType] = [_titled("What would be computed", table)]
+    shown: list[RenderableType] = [_titled("What would be computed", table)]
     if any(row["partitions"] is None or row["rows"] is None for row in rows):
-        parts.append(Text("\n? is known once the steps before it are stored"))
-    return rendered(parts)
+        shown.append(Text("\n? is known once the steps before it are stored"))
+    return rendered(shown)
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:
