@@ -12,6 +12,7 @@ import typer
 
 from rayeval import __version__
 from rayeval.cli.doctor import doctor
+from rayeval.cli.golden import golden
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
 from rayeval.cli.resume import resume
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 for command in (init, validate, run, show, verify, resume, doctor):
     app.command()(command)
+app.add_typer(golden, name="golden", help="Check, anchor, split and grow a golden set.")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,11 @@
+"""`rayeval golden`: the tools that keep and grow a golden set."""
+
+from __future__ import annotations
+
+import typer
+
+from rayeval.cli.golden.lint import lint
+
+golden = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+for command in (lint,):
+    golden.command()(command)
