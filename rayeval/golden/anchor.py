@@ -82,38 +82,44 @@ class Anchored:
     places: list[Place]
 
 
-def anchor(text: str, quote: str, *, start: int, before: str, after: str) -> Anchored:
+def anchor(text: str, quote: str, *, start: int, before: str | None, after: str | None) -> Anchored:
     """Where in `text` the `quote` stands that stood at `start` of an older text (DESIGN §4).
 
-    before, after: the CONTEXT characters either side of it in the older text.
+    before, after: the CONTEXT characters either side of it in the older text; None: unknown.
     """
     exact = occurrences(text, quote)
     home = (start, start + len(quote))
-    if home in exact and (exact == [home] or _sides(text, home, before, after)):
+    sure = exact == [home] or (before is None and after is None)
+    if home in exact and (sure or _sides(text, home, before, after)):
         return Anchored("kept", [home])
     if exact:
         best = chosen(text, exact, before, after)
         return Anchored("moved" if len(best) == 1 else "ambiguous", best)
     reading = normalised(text)
     found = occurrences(reading.text, normal(quote))
-    around = [_SPACE.sub(" ", unicodedata.normalize("NFC", side)) for side in (before, after)]
+    around = [
+        None if side is None else _SPACE.sub(" ", unicodedata.normalize("NFC", side))
+        for side in (before, after)
+    ]
     places = [reading.source(place) for place in chosen(reading.text, found, *around)]
     if len(places) == 1:
         return Anchored("normalised", places)
     return Anchored("ambiguous" if places else "lost", places)
 
 
-def chosen(text: str, places: Sequence[Place], before: str, after: str) -> list[Place]:
+def chosen(
+    text: str, places: Sequence[Place], before: str | None, after: str | None
+) -> list[Place]:
     """Those of `places` with the most matching sides; all of them where no side matches."""
     sides = [_sides(text, place, before, after) for place in places]
     return [place for place, count in zip(places, sides, strict=True) if count == max(sides)]
 
 
-def _sides(text: str, place: Place, before: str, after: str) -> int:
-    """On how many sides the context matches; none at all is the text's own end."""
+def _sides(text: str, place: Place, before: str | None, after: str | None) -> int:
+    """On how many sides the context matches; an empty one is the text's own end."""
     start, end = place
-    left = text.endswith(before, 0, start) if before else start == 0
-    right = text.startswith(after, end) if after else end == len(text)
+    left = before is not None and (text.endswith(before, 0, start) if before else start == 0)
+    right = after is not None and (text.startswith(after, end) if after else end == len(text))
     return left + right
 
 

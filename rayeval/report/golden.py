@@ -9,10 +9,22 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rayeval.errors import Problem
+from rayeval.golden.change import Anchoring, Change
+from rayeval.golden.problems import shown
 from rayeval.report.terminal import headed, listed, rendered, titled
 
 EACH = 3
-"""How many of a kind are shown."""
+"""How many problems of a kind are shown."""
+DIFFS = 20
+"""How many changes of a status are shown."""
+STATUS = {
+    "kept": "where it was",
+    "moved": "moved",
+    "normalised": "found but for white space or Unicode form",
+    "unchecked": "unchecked: offsets alone, and no note of what stood there",
+    "ambiguous": "ambiguous: more than one place",
+    "lost": "lost",
+}
 
 
 NEXT = {
@@ -52,3 +64,50 @@ def _line(problem: Problem) -> str:
     place = name if problem.line is None else f"{name}:{problem.line}"
     who = f" [{problem.question_id}]" if problem.question_id is not None else ""
     return f"{place}{who}: {problem.message}"
+
+
+def anchoring_text(found: Anchoring) -> str:
+    """How much is where it was, and a diff of the rest to approve."""
+    table = headed("evidence", "how many")
+    for status, count in found.counts.items():
+        if count:
+            table.row(STATUS[status], f"{count:,}")
+    parts: list[RenderableType] = [titled(f"Anchors of {found.path}", table)]
+    for status in found.counts:
+        changes = [change for change in found.changes if change.status == status]
+        blocks = [_diff(change) for change in changes[:DIFFS]]
+        more = len(changes) - len(blocks)
+        blocks += [f"… and {more:,} more: --json lists all"] if more else []
+        if blocks:
+            parts.append(listed(STATUS[status], blocks))
+    parts.append(Text("\n" + _what_now(found)))
+    return rendered(parts)
+
+
+def _diff(change: Change) -> str:
+    """One change, as it stood and as it stands."""
+    name = change.file.rpartition("/")[2]
+    where = change.source_id or "any source"
+    head = f"{name}:{change.line} [{change.question_id}] {change.evidence_id} in {where}"
+    lines = [f"{head}: {change.message}" if change.message else head]
+    if change.old is not None or change.was:
+        lines.append(f"  - {_spans(change.was)} {shown(change.old or '')}")
+    if change.new is not None:
+        lines.append(f"  + {_spans(change.places)} {shown(change.new)}")
+    elif change.places:
+        lines.append(f"  ? {_spans(change.places)}")
+    return "\n  ".join(lines)
+
+
+def _spans(places: Sequence[tuple[int, int]]) -> str:
+    rest = f" and {len(places) - 5} more" if len(places) > 5 else ""
+    return ", ".join(f"[{start}, {end})" for start, end in places[:5]) + rest
+
+
+def _what_now(found: Anchoring) -> str:
+    """What was done, or what to do."""
+    if found.written is not None:
+        said = f"written to {found.written}, with notes of what stands where beside it"
+        rest = "" if found.sound else "; what is lost or ambiguous is as it was: mend it by hand"
+        return said + rest
+    return "nothing is written: --write takes what moved over, and notes what stands where"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from rayeval.cli.golden.anchor import anchor
 from rayeval.cli.golden.lint import lint
 
 golden = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-for command in (lint,):
+for command in (lint, anchor):
     golden.command()(command)

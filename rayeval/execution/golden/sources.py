@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 
-from rayeval import files
 from rayeval.errors import ConfigError, Problem
+from rayeval.execution.config import RunConfig
 from rayeval.execution.evaluate import executor_of
 from rayeval.execution.job import Options
 from rayeval.execution.reading import STAND_IN, Reading, read_values
-from rayeval.execution.config import RunConfig
 from rayeval.execution.validate import examine
 
 

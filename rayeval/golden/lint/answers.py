@@ -78,10 +78,14 @@ class Answers:
         """The places in documents that their question's asker may read."""
         rows = np.array([place[0] for place in self._places], dtype=np.int64)
         keys = {name: [place[1 + n] for place in self._places] for n, name in enumerate(KEY)}
-        table = pa.table({name: pa.array(column, pa.large_string()) for name, column in keys.items()})
+        table = pa.table(
+            {name: pa.array(column, pa.large_string()) for name, column in keys.items()}
+        )
         seen = self._access.visible(rows, table, self._questions["principals"])
         labelled = combined(self._questions["evidence"])
-        return [p for p, may in zip(self._places, seen, strict=True) if may and not _graded(labelled, p)]
+        return [
+            p for p, may in zip(self._places, seen, strict=True) if may and not _graded(labelled, p)
+        ]
 
 
 def _graded(evidence: pa.Array, place: tuple[int, str, str, int, int]) -> bool:
@@ -97,7 +101,10 @@ def _graded(evidence: pa.Array, place: tuple[int, str, str, int, int]) -> bool:
 def _stands(text: str, form: str) -> tuple[int, int] | None:
     """Where in `text` the answer first stands as whole words."""
     reading = normalised(text)
-    edges = (r"(?<![^\W_])" if form[0].isascii() else "", r"(?![^\W_])" if form[-1].isascii() else "")
+    edges = (
+        r"(?<![^\W_])" if form[0].isascii() else "",
+        r"(?![^\W_])" if form[-1].isascii() else "",
+    )
     for found in re.finditer(edges[0] + re.escape(form) + edges[1], reading.text, re.IGNORECASE):
         return reading.source(found.span())
     return None

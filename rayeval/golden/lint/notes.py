@@ -14,9 +14,11 @@ def notes(
 ) -> list[Problem]:
     """A Problem for each (row of `questions`, message)."""
     at = list(found)
-    rows = questions.select(["file", "line", "question_id"]).take(pa.array([row for row, _ in at], pa.int64()))
-    places = [tuple(place.values()) for place in rows.to_pylist()]
+    rows = questions.select(["file", "line", "question_id"]).take(
+        pa.array([row for row, _ in at], pa.int64())
+    )
+    safe = [message.encode(errors="backslashreplace").decode() for _, message in at]
     return [
-        Problem(*place, kind, message.encode(errors="backslashreplace").decode(), warning)
-        for place, (_, message) in zip(places, at, strict=True)
+        Problem(**place, kind=kind, message=message, warning=warning)
+        for place, message in zip(rows.to_pylist(), safe, strict=True)
     ]

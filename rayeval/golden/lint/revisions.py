@@ -14,9 +14,7 @@ from rayeval.golden.lint.notes import notes
 KEY = ["source_id", "revision_id"]
 
 
-def dead_revisions(
-    questions: pa.Table, catalogue: pa.Table, *, relevant: int = 2
-) -> list[Problem]:
+def dead_revisions(questions: pa.Table, catalogue: pa.Table, *, relevant: int = 2) -> list[Problem]:
     """A problem where gold's source is deleted, a warning where another revision has taken over.
 
     questions: RESOLVED. That a revision is unknown is said where evidence is located.
@@ -45,8 +43,8 @@ def _said(row: dict[str, Any]) -> str:
     who += f"{row['source_id']!r}"
     if row["now"] is not None:
         return (
-            f"{who}, which {row['now']!r} has superseded; leave `revision_id` out to mean the valid "
-            "one, unless the question is about the old one"
+            f"{who}, which {row['now']!r} has superseded; leave `revision_id` out to mean the "
+            "valid one, unless the question is about the old one"
         )
     if row["deleted_at"] is not None:
         return (

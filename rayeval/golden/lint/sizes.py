@@ -11,7 +11,7 @@ import pyarrow as pa
 from rayeval.columns import combined
 from rayeval.errors import Problem
 from rayeval.golden.power import FEWEST_CLUSTERS, detectable, questions_needed
-from rayeval.golden.slices import all_slices
+from rayeval.golden.slices import Bools, all_slices
 
 EVERYTHING = "all"
 UNCHECKED = "synthetic_unvalidated"
@@ -65,7 +65,7 @@ def _lacking(sizes: pl.DataFrame, needed: int, wanted: float) -> Iterator[str]:
         yield message
 
 
-def _slices(questions: pa.Table, answerable: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Array:
+def _slices(questions: pa.Table, answerable: Bools) -> pa.Array:
     """Every question's slices, the automatic ones too, which QUESTIONS lacks."""
     forbidden = [("forbidden" in names) for names in questions["slices"].to_pylist()]
     return all_slices(questions, answerable, np.array(forbidden, dtype=bool))
