@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -111,3 +112,64 @@ def _what_now(found: Anchoring) -> str:
         rest = "" if found.sound else "; what is lost or ambiguous is as it was: mend it by hand"
         return said + rest
     return "nothing is written: --write takes what moved over, and notes what stands where"
+
+
+def split_text(found: Mapping[str, Any]) -> str:
+    """How the questions were dealt out, and what leaks all the same."""
+    table = headed("split", "questions", "groups", "share", "wanted")
+    for name, part in found["splits"].items():
+        share, wanted = f"{part['share']:.0%}", f"{part['wanted']:.0%}"
+        table.row(name, f"{part['questions']:,}", f"{part['groups']:,}", share, wanted)
+    size = f"{found['groups']:,} groups by {found['by']}, the largest of {found['largest_group']:,}"
+    lines = [f"{size} questions; each stays together, so shares are met roughly"]
+    if found["moved"]:
+        lines.append(f"{found['moved']:,} questions were in another split before")
+    lines += [f"{name} has no question: other ratios, or another --seed"
+              for name, part in found["splits"].items() if not part["questions"]]  # fmt: skip
+    leaks = found["leakage"]
+    said = [
+        f"{leaks[kind]['count']:,} {kind} have questions in more than one split "
+        f"({leaks[kind]['questions']:,} questions), e.g. {_some(leaks[kind]['examples'])}"
+        for kind in ("sources", "clusters")
+        if leaks[kind]["count"]
+    ]
+    if near := leaks["near_duplicates"]["questions"]:
+        pairs = [" ~ ".join(pair) for pair in leaks["near_duplicates"]["examples"]]
+        said.append(
+            f"{near:,} questions are nearly asked in another split too, e.g. {_some(pairs)}"
+        )
+    nothing = ("no source, cluster or near-duplicate question is in more than one split",)
+    parts: list[RenderableType] = [
+        titled(f"Splits in {found['written']}", table),
+        listed("Groups", lines),
+        listed("What is in more than one split", said or nothing),
+    ]
+    return rendered(parts)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def stats_text(found: Mapping[str, Any]) -> str:
+    """What the golden set holds, in one table, and what it can decide."""
+    total = found["questions"]
+    table = headed("what", "", "questions", "share")
+    for field, counts in found["counts"].items():
+        for number, (value, count) in enumerate(counts.items()):
+            table.row(field if number == 0 else "", value, f"{count:,}", f"{count / total:.0%}")
+    sizes = headed("slice", "questions", "clusters", "shows", "more for " + f"{found['detect']:g}")
+    for name, part in found["slices"].items():
+        more = f"{part['lacking']:,}" if part["lacking"] else ""
+        n, clusters = f"{part['questions']:,}", f"{part['clusters']:,}"
+        sizes.row(name, n, clusters, f"{part['detectable']:.3f}", more)
+    drawn = found["clusters"]
+    lines = [
+        f"{drawn['count']:,} clusters, the largest ({drawn['largest']}) with "
+        f"{drawn['questions']:,} questions, {drawn['share']:.0%} of all",
+        f"{found['evidence']['pieces']:,} pieces of evidence, {found['evidence']['spans']:,} spans",
+        "`shows`: the smallest difference of two runs that a slice's counted questions show",
+    ]
+    parts: list[RenderableType] = [titled(f"{found['path']}: {total:,} questions", table),
+             titled("What each slice can decide", sizes), listed("Also", lines)]  # fmt: skip
+    return rendered(parts)

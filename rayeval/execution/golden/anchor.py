@@ -9,11 +9,9 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval import files
-from rayeval.errors import DataError
 from rayeval.execution.golden.cases import Case, cases
-from rayeval.execution.golden.sources import read_files
+from rayeval.execution.golden.sources import sound_questions, sound_reading
 from rayeval.execution.job import Options
-from rayeval.execution.reading import Reading
 from rayeval.golden.anchors import (
     EVIDENCE,
     anchors_bytes,
@@ -24,7 +22,6 @@ from rayeval.golden.anchors import (
 )
 from rayeval.golden.change import Anchoring, Change
 from rayeval.golden.follow import ORDER
-from rayeval.golden.load import load_questions
 from rayeval.golden.moved import Move, moved
 from rayeval.golden.records import format_of
 from rayeval.golden.rewrite import Row, rewritten
@@ -41,15 +38,15 @@ def anchor_golden(
         stands; what is lost or ambiguous stays as it is written. None: nothing is written.
     Raises DataError if the golden set breaks its contract or a corpus can't be read.
     """
-    questions = _loaded(golden)
+    questions = sound_questions(golden)
     with tempfile.TemporaryDirectory(prefix="rayeval-") as folder:
         options = Options(store=folder)
         notes = _notes(questions, golden, was, options)
-        found = cases(questions, _read(golden, corpus, options), notes)
+        found = cases(questions, sound_reading(golden, corpus, options), notes)
         if out is not None:
             edited = rewritten(files.read_bytes(golden), format_of(golden), _Edit(found))
             files.write_bytes(out, edited)
-            fresh = _noted(_loaded(out), out, corpus, options)
+            fresh = _noted(sound_questions(out), out, corpus, options)
             kept = notes.join(fresh, on=EVIDENCE, how="anti")
             files.write_bytes(anchors_path(out), anchors_bytes(pl.concat([fresh, kept])))
     counts: dict[str, int] = {
@@ -57,22 +54,6 @@ def anchor_golden(
     }
     changes = [_change(case) for case in found if case.outcome.status != "kept"]
     return Anchoring(golden, counts, changes, out)
-
-
-def _loaded(golden: str) -> pa.Table:
-    questions, problems = load_questions(golden)
-    if broken := [problem for problem in problems if not problem.warning]:
-        raise DataError(broken)
-    return questions
-
-
-def _read(golden: str, corpus: str, options: Options) -> Reading:
-    """Golden set and documents; what is wrong with the documents ends it."""
-    reading = read_files(golden, corpus, options)
-    found = [p for p in reading.problems if p.question_id is None and not p.warning]
-    if found or not reading.questions.num_rows:
-        raise DataError(found or reading.problems)
-    return reading
 
 
 def _notes(questions: pa.Table, golden: str, was: str | None, options: Options) -> pl.DataFrame:
@@ -86,7 +67,7 @@ def _notes(questions: pa.Table, golden: str, was: str | None, options: Options) 
 
 
 def _noted(questions: pa.Table, golden: str, corpus: str, options: Options) -> pl.DataFrame:
-    reading = _read(golden, corpus, options)
+    reading = sound_reading(golden, corpus, options)
     return note(questions, reading.questions, reading.documents())
 
 

@@ -12,15 +12,17 @@ from rayeval.execution.golden.sources import read_target
 from rayeval.execution.job import Options
 from rayeval.execution.reading import Reading
 from rayeval.execution.validate import sorted_once
+from rayeval.golden.anchors import anchors_path, note, read_anchors
 from rayeval.golden.clusters import clusters
 from rayeval.golden.lint.answers import Answers
+from rayeval.golden.lint.changes import changed
 from rayeval.golden.lint.duplicates import across_splits
 from rayeval.golden.lint.leaks import Leaks
 from rayeval.golden.lint.offsets import Offsets
 from rayeval.golden.lint.revisions import dead_revisions
 from rayeval.golden.lint.sizes import WANTED, slice_sizes, too_few
 from rayeval.golden.lint.synthetic import unmarked, unvalidated
-from rayeval.golden.load import in_splits
+from rayeval.golden.load import in_splits, load_questions
 
 
 def lint(
@@ -56,6 +58,7 @@ def doubts(reading: Reading, detect: float) -> list[Problem]:
     if catalogue is not None and "problems" in questions.column_names:
         found += dead_revisions(questions, catalogue, relevant=relevant)
         watchers += [Answers(questions, catalogue), Offsets(questions)]
+        found += _changed(reading, questions)
     for documents in reading.documents():
         for watcher in watchers:
             watcher.see(documents)
@@ -67,3 +70,13 @@ def _sizes(questions: pa.Table, reading: Reading) -> pl.DataFrame:
     evaluated = "problems" in questions.column_names
     drawn = pl.Series(pl.from_arrow(questions["cluster"])) if evaluated else clusters(questions)
     return slice_sizes(questions, drawn)
+
+
+def _changed(reading: Reading, resolved: pa.Table) -> list[Problem]:
+    """Evidence whose text is another than `golden anchor` noted, if it noted any."""
+    golden = reading.config.golden
+    notes = read_anchors(anchors_path(golden.path))
+    if notes.is_empty():
+        return []
+    questions, _ = load_questions(golden.path, golden.format)
+    return changed(resolved, notes, note(questions, resolved, reading.documents()))

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 
-from rayeval.errors import ConfigError, Problem
+import pyarrow as pa
+
+from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution.config import RunConfig
 from rayeval.execution.evaluate import executor_of
 from rayeval.execution.job import Options
 from rayeval.execution.reading import STAND_IN, Reading, read_values
 from rayeval.execution.validate import examine
+from rayeval.golden.load import load_questions
 
 
 @contextmanager
@@ -46,3 +49,27 @@ def read_files(golden: str, corpus: str | None, options: Options) -> Reading:
 def is_config(target: str) -> bool:
     """Whether it is a configuration, by its extension."""
     return PurePosixPath(target).suffix.lower() in (".yaml", ".yml")
+
+
+def sound_questions(golden: str) -> pa.Table:
+    """tables.QUESTIONS, by question_id.
+
+    Raises DataError if the golden set breaks its contract.
+    """
+    questions, problems = load_questions(golden)
+    if broken := [problem for problem in problems if not problem.warning]:
+        raise DataError(broken)
+    return questions
+
+
+def sound_reading(golden: str, corpus: str, options: Options) -> Reading:
+    """Golden set and documents; evidence that isn't found in these is no reason to stop.
+
+    Raises DataError for what is wrong with the documents themselves.
+    """
+    reading = read_files(golden, corpus, options)
+    if not reading.questions.num_rows:
+        raise DataError(reading.problems)
+    if broken := [p for p in reading.problems if p.question_id is None and not p.warning]:
+        raise DataError(broken)
+    return reading

@@ -64,7 +64,8 @@ def _said(text: str, item: dict[str, Any], ways: dict[Any, Counted]) -> str | No
             where = ", ".join(f"[{a}, {b})" for a, b in meant)
             return (
                 f"evidence {item['evidence_id']!r} in {item['source_id']!r} is {shown(here)}, "
-                f"which cuts a word; as {unit} it's {shown(there)}: if so, write {where}, and a quote"
+                f"which cuts a word; as {unit} it is {shown(there)}: if so, write {where}, "
+                "and a quote"
             )
     return None
 
