@@ -15,6 +15,7 @@ from rayeval.golden.anchor import Place
 from rayeval.golden.anchors import EVIDENCE, KEY, sha256, stated
 from rayeval.golden.follow import Outcome, follow
 from rayeval.golden.moved import Move
+from rayeval.golden.outcomes import nearest_source
 
 
 @dataclass
@@ -35,6 +36,8 @@ class Case:
     revision_id: str | None
     """The revision that it is about: the one it names, else the valid one; None: there is none."""
     notes: Sequence[Mapping[str, Any]]
+    hint: str = ""
+    """What its source may be called now, where there is none of its name."""
     outcome: Outcome = field(default_factory=lambda: Outcome("kept", []))
     new: str | None = None
     move: Move | None = None
@@ -85,7 +88,8 @@ class Case:
         if source is None:
             return Outcome("lost", [], "the quote stands in no current document")
         if self.revision_id is None:
-            return Outcome("lost", [], f"there is no source {source!r} any more, or it is deleted")
+            message = f"there is no source {source!r} any more, or it is deleted{self.hint}"
+            return Outcome("lost", [], message)
         return Outcome("lost", [], "the source has no text")
 
 
@@ -112,8 +116,12 @@ def _cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> Iterat
     lines = pl.DataFrame(pl.from_arrow(questions.select(["question_id", "file", "line"])))
     frame = stated(questions).join(lines, on="question_id", maintain_order="left")
     frame = frame.join(_located(reading), on=EVIDENCE, how="left", maintain_order="left")
-    frame = _about(frame, reading)
+    known = _known(reading)
+    frame = _about(frame, known)
     noted = {key: group.sort("span").to_dicts() for key, group in notes.group_by(EVIDENCE)}
+    gone = frame.filter(pl.col("about").is_null())["source_id"].drop_nulls().unique()
+    sources = known["source_id"].unique().sort().to_list()
+    hints = {name: nearest_source(name, sources) for name in gone}
     for row in frame.sort("line", maintain_order=True).iter_rows(named=True):
         yield Case(
             file=row["file"],
@@ -125,6 +133,7 @@ def _cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> Iterat
             located=row["found"] == "located",
             revision_id=row["about"],
             notes=noted.get((row["question_id"], row["evidence_id"]), []),
+            hint=hints.get(row["source_id"], ""),
         )
 
 
@@ -138,13 +147,18 @@ def _located(reading: Reading) -> pl.DataFrame:
     return frame.rename({"spans": "now_spans"}).with_columns(question_id=ids)
 
 
-def _about(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """With `about`: the revision named if it is there, else the valid one, else null."""
+def _known(reading: Reading) -> pl.DataFrame:
+    """Every document but the tombstones: KEY, current."""
     catalogue = reading.catalogue
     if catalogue is None:
-        return frame.with_columns(about=pl.lit(None, pl.String))
+        return pl.DataFrame(schema={**dict.fromkeys(KEY, pl.String), "current": pl.Boolean})
     known = pl.DataFrame(pl.from_arrow(catalogue.select([*KEY, "current", "tombstone"])))
-    there = known.filter(~pl.col("tombstone")).select(*KEY, named="revision_id")
+    return known.filter(~pl.col("tombstone")).drop("tombstone")
+
+
+def _about(frame: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """With `about`: the revision named if it is there, else the valid one, else null."""
+    there = known.select(*KEY, named="revision_id")
     valid = known.filter("current").select("source_id", valid="revision_id")
     frame = frame.join(there, on=KEY, how="left", maintain_order="left")
     frame = frame.join(valid, on="source_id", how="left", maintain_order="left")
