@@ -9,6 +9,8 @@ two groups together.
 from __future__ import annotations
 
 import hashlib
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
@@ -41,22 +43,21 @@ def dealt(names: Sequence[str], ratios: Mapping[str, float], *, seed: int) -> li
     """
     bounds = list(accumulate(ratios.values()))
     splits = list(ratios)
-    drawn = {name: _draw(name, seed) * bounds[-1] for name in set(names)}
-    at = {name: np.searchsorted(bounds, draw, side="right") for name, draw in drawn.items()}
-    return [splits[min(int(at[name]), len(splits) - 1)] for name in names]
+    at = {name: bisect_right(bounds, _draw(name, seed) * bounds[-1]) for name in set(names)}
+    return [splits[min(at[name], len(splits) - 1)] for name in names]
 
 
 def by_time(times: Sequence[datetime], ratios: Mapping[str, float]) -> list[str]:
     """The oldest questions to the first split, and so on; those of one moment stay together.
 
-    Each split begins at the first question past its share of all.
+    A moment is of the split that its first question falls into.
     """
     ordered = sorted(times)
-    bounds = np.array(list(accumulate(ratios.values())))
-    cuts = np.ceil(bounds / bounds[-1] * len(ordered) - 1e-9).astype(int)[:-1]
-    starts = [ordered[cut] if cut < len(ordered) else None for cut in cuts]
+    bounds = list(accumulate(ratios.values()))
+    cuts = [math.ceil(bound / bounds[-1] * len(ordered) - 1e-9) for bound in bounds[:-1]]
     splits = list(ratios)
-    return [splits[sum(s is not None and moment >= s for s in starts)] for moment in times]
+    first = [bisect_left(ordered, moment) for moment in times]
+    return [splits[sum(number >= cut for cut in cuts)] for number in first]
 
 
 def _draw(name: str, seed: int) -> float:

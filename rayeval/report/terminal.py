@@ -81,7 +81,7 @@ class _Plain(Table):
 
     def row(self, *cells: str) -> None:
         """Adds a row."""
-        self.add_row(*(Text(cell) for cell in cells))
+        self.add_row(*(Text(printable(cell)) for cell in cells))
 
 
 def headed(*columns: str) -> _Plain:
@@ -149,7 +149,7 @@ def listed(title: str, lines: Sequence[str]) -> Text:
     """Lines below a title."""
     text = Text(f"\n{title}", style="bold")
     for line in lines:
-        text.append(f"\n  {line}", style="not bold")
+        text.append(printable(f"\n  {line}"), style="not bold")
     return text
 
 

@@ -47,6 +47,7 @@ def anchor_golden(
             edited = rewritten(files.read_bytes(golden), format_of(golden), _Edit(found))
             files.write_bytes(out, edited)
             fresh = _noted(sound_questions(out), out, corpus, options)
+            fresh = fresh.join(_unsettled(found), on=EVIDENCE, how="anti")
             kept = notes.join(fresh, on=EVIDENCE, how="anti")
             files.write_bytes(anchors_path(out), anchors_bytes(pl.concat([fresh, kept])))
     counts: dict[str, int] = {
@@ -64,6 +65,16 @@ def _notes(questions: pa.Table, golden: str, was: str | None, options: Options) 
         return before
     known = _noted(questions, golden, was, options)
     return pl.concat([known, before.join(known, on=EVIDENCE, how="anti")])
+
+
+def _unsettled(found: Sequence[Case]) -> pl.DataFrame:
+    """EVIDENCE that is still about an older text, of which the notes must not be lost."""
+    open_ = [
+        (case.question_id, case.evidence_id)
+        for case in found
+        if case.outcome.status in ("lost", "ambiguous")
+    ]
+    return pl.DataFrame(open_, schema=dict.fromkeys(EVIDENCE, pl.String), orient="row")
 
 
 def _noted(questions: pa.Table, golden: str, corpus: str, options: Options) -> pl.DataFrame:
