@@ -147,7 +147,7 @@ def test_too_few_questions_and_how_many_more():
     few, one = (problem.message for problem in too_few(sizes, "golden.jsonl"))
     assert "slice 'few' has 149 questions" in few
     assert "; 1 more would show 0.1" in few
-    assert "1 clusters" in one
+    assert "need 6 clusters, there is 1" in one
     assert "more would" not in one
 
 

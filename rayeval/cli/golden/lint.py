@@ -33,9 +33,12 @@ def lint(
     Example: `rayeval golden lint golden.jsonl --corpus docs`
     """
     from rayeval.execution.golden.lint import lint as linted
+    from rayeval.execution.golden.sources import is_config
     from rayeval.execution.job import Options
     from rayeval.report.golden import problems_text
 
+    if corpus is None and not is_config(target):
+        options.say("without --corpus nothing is checked against the documents")
     settings = Options(runs, store)
     problems = linted(target, corpus, overrides=sets or (), options=settings, detect=detect)
     bad = [problem for problem in problems if not problem.warning]

@@ -54,6 +54,7 @@ def split_golden(
     at = questions.schema.get_field_index("split")
     questions = questions.set_column(at, "split", pa.array(splits, pa.large_string()))
     return {
+        "path": golden,
         "written": out,
         "by": by,
         "seed": seed,

@@ -56,13 +56,17 @@ def _lacking(sizes: pl.DataFrame, needed: int, wanted: float) -> Iterator[str]:
         if n >= needed and clusters >= FEWEST_CLUSTERS:
             continue
         who = "the whole set" if name == EVERYTHING else f"slice {name!r}"
-        message = f"{who} has {n} questions, which show differences of {shows:.2f} or more"
+        message = f"{who} has {_many(n, 'question')}: enough for differences of {shows:.2f} or more"
         if n < needed:
             message += f"; {needed - n} more would show {wanted:g}"
         if clusters < FEWEST_CLUSTERS:
-            message += f"; they stand on {clusters} clusters: gates on the population need "
-            message += f"{FEWEST_CLUSTERS} (questions about other documents)"
+            message += f"; gates on the population need {FEWEST_CLUSTERS} clusters, there "
+            message += f"{'is' if clusters == 1 else 'are'} {clusters}: ask about other documents"
         yield message
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _slices(questions: pa.Table, answerable: Bools) -> pa.Array:
