@@ -18,6 +18,9 @@ from typing import Literal
 CONTEXT = 32
 """Characters kept on either side of a quote, to know it again (DESIGN §4)."""
 
+_REACH = 4 * CONTEXT
+"""As far as a context may reach in another form: CRLF for line ends, NFD for NFC."""
+
 Place = tuple[int, int]
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 """White space that is not one plain space, line ends included."""
@@ -82,39 +85,61 @@ class Anchored:
     places: list[Place]
 
 
-def anchor(text: str, quote: str, *, start: int, before: str, after: str) -> Anchored:
+def anchor(text: str, quote: str, *, start: int, before: str | None, after: str | None) -> Anchored:
     """Where in `text` the `quote` stands that stood at `start` of an older text (DESIGN §4).
 
-    before, after: the CONTEXT characters either side of it in the older text.
+    before, after: the CONTEXT characters either side of it in the older text; None: unknown.
     """
     exact = occurrences(text, quote)
     home = (start, start + len(quote))
-    if home in exact and (exact == [home] or _sides(text, home, before, after)):
+    sure = exact == [home] or (before is None and after is None)
+    if home in exact and (sure or _sides(text, home, before, after)):
         return Anchored("kept", [home])
     if exact:
         best = chosen(text, exact, before, after)
         return Anchored("moved" if len(best) == 1 else "ambiguous", best)
     reading = normalised(text)
     found = occurrences(reading.text, normal(quote))
-    around = [_SPACE.sub(" ", unicodedata.normalize("NFC", side)) for side in (before, after)]
+    around = [None if side is None else _spaced(side) for side in (before, after)]
     places = [reading.source(place) for place in chosen(reading.text, found, *around)]
     if len(places) == 1:
         return Anchored("normalised", places)
     return Anchored("ambiguous" if places else "lost", places)
 
 
-def chosen(text: str, places: Sequence[Place], before: str, after: str) -> list[Place]:
-    """Those of `places` with the most matching sides; all of them where no side matches."""
-    sides = [_sides(text, place, before, after) for place in places]
+def chosen(
+    text: str, places: Sequence[Place], before: str | None, after: str | None
+) -> list[Place]:
+    """Those of `places` with the most matching sides; all of them where no side matches.
+
+    Sides match but for white space and Unicode form; exact ones tell apart what else is equal.
+    """
+    sides = [
+        (_sides(text, place, before, after, _spaced), _sides(text, place, before, after))
+        for place in places
+    ]
     return [place for place, count in zip(places, sides, strict=True) if count == max(sides)]
 
 
-def _sides(text: str, place: Place, before: str, after: str) -> int:
-    """On how many sides the context matches; none at all is the text's own end."""
+def _sides(
+    text: str,
+    place: Place,
+    before: str | None,
+    after: str | None,
+    form: Callable[[str], str] = str,
+) -> int:
+    """On how many sides the context matches in this form; an empty one is the text's own end."""
     start, end = place
-    left = text.endswith(before, 0, start) if before else start == 0
-    right = text.startswith(after, end) if after else end == len(text)
-    return left + right
+    left = form(text[max(0, start - _REACH) : start]).endswith(form(before or ""))
+    right = form(text[end : end + _REACH]).startswith(form(after or ""))
+    return (before is not None and (left if before else start == 0)) + (
+        after is not None and (right if after else end == len(text))
+    )
+
+
+def _spaced(text: str) -> str:
+    """`text` in NFC, each run of white space one space."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", text))
 
 
 def _rewritten(text: str, pattern: re.Pattern[str], new: Callable[[str], str]) -> Reading:

@@ -67,7 +67,8 @@ class Outcomes:
     def _absence(self, source_id: str, revision_id: str | None) -> Outcome:
         revisions = self._catalogue.filter(pl.col("source_id") == source_id).sort("revision_id")
         if revisions.is_empty():
-            message = f"no source {source_id!r} in the corpus{self._nearest(source_id)}"
+            hint = nearest_source(source_id, self._sources)
+            message = f"no source {source_id!r} in the corpus{hint}"
             return "missing_source", "unknown_source", message
         known = ", ".join(map(repr, revisions["revision_id"].to_list()))
         wanted = "revision that is valid" if revision_id is None else f"revision {revision_id!r}"
@@ -77,11 +78,13 @@ class Outcomes:
             message += f"; the source is deleted ({max(deleted):%Y-%m-%d})"
         return "missing_revision", "unknown_revision", message
 
-    def _nearest(self, source_id: str) -> str:
-        at = bisect_left(self._sources, source_id)
-        first = max(0, at - COMPARED // 2) if len(self._sources) > COMPARED else 0
-        return nearest(source_id, self._sources[first : first + COMPARED])
-
     @cached_property
     def _sources(self) -> list[str]:
         return self._catalogue["source_id"].unique().sort().to_list()
+
+
+def nearest_source(source_id: str, sources: list[str]) -> str:
+    """A hint to the one of `sources`, sorted, that `source_id` is most like, or nothing."""
+    at = bisect_left(sources, source_id)
+    first = max(0, at - COMPARED // 2) if len(sources) > COMPARED else 0
+    return nearest(source_id, sources[first : first + COMPARED])

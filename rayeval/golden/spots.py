@@ -8,8 +8,7 @@ from typing import Any
 from rayeval.golden.anchor import Place
 from rayeval.golden.document import Document
 from rayeval.golden.problems import FaultError, nearest, shown
-
-UNITS = (("UTF-16 units", "utf-16-le", 2), ("UTF-8 bytes", "utf-8", 1))
+from rayeval.golden.units import UNITS, Counted
 
 
 def located(document: Document, evidence: Mapping[str, Any]) -> list[Place]:
@@ -53,8 +52,8 @@ def _says(text: str, spans: Sequence[Place], quote: str) -> bool:
 
 def _hint(document: Document, spans: Sequence[Place], quote: str | None) -> str:
     """What may be meant by offsets that are wrong as code points."""
-    for unit, encoding, width in UNITS:
-        meant = _decoded(document.text, spans, encoding, width)
+    for unit in UNITS:
+        meant = Counted(document.text, unit).code_points(spans)
         if meant and (quote is None or _says(document.text, meant, quote)):
             fits = f"; the numbers fit as {unit}, which are the code points {_listed(meant)}"
             return f"{fits}: convert them"
@@ -62,21 +61,6 @@ def _hint(document: Document, spans: Sequence[Place], quote: str | None) -> str:
         return "; offsets are code points of the whole file's text"
     places, _ = document.find(quote)
     return f"; the quote stands {f'at {_listed(places)}' if places else 'nowhere in the text'}"
-
-
-def _decoded(text: str, spans: Sequence[Place], encoding: str, width: int) -> list[Place] | None:
-    """`spans` counted in `width` bytes of the encoding, as code points; None if they can't be."""
-    data = text.encode(encoding)
-    if spans[-1][1] * width > len(data):
-        return None
-    try:
-        starts, ends = (
-            [len(data[: place[side] * width].decode(encoding)) for place in spans]
-            for side in (0, 1)
-        )
-    except UnicodeDecodeError:
-        return None
-    return list(zip(starts, ends, strict=True))
 
 
 def _by_element(document: Document, element_id: str, quote: str | None) -> Place:

@@ -24,16 +24,16 @@ def run_text(run: Tables) -> str:
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
-        _titled(facts.population, _metrics(facts)),
-        _titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
-        _titled(_ended(facts), _failures(facts) if facts.lost else None),
+        titled(facts.population, _metrics(facts)),
+        titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
+        titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
-        _titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
-        _titled("Latency in ms", _latency(facts)),
+        titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
+        titled("Latency in ms", _latency(facts)),
     ]
     if facts.warnings:
-        parts.append(_lines(plural(len(facts.warnings), "warning"), facts.warnings[:5]))
-    parts.append(_lines("Look at next", facts.next or ("no question was lost",)))
+        parts.append(listed(plural(len(facts.warnings), "warning"), facts.warnings[:5]))
+    parts.append(listed("Look at next", facts.next or ("no question was lost",)))
     parts.append(Text(f"\nrayeval show {run.run_id} QUESTION reads one of them; files: {run.path}"))
     return rendered(parts)
 
@@ -46,14 +46,14 @@ def metrics_text(run: Tables) -> str:
 
 def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """What a run would compute."""
-    table = _headed("step", "state", "partitions", "rows", "MB stored")
+    table = headed("step", "state", "partitions", "rows", "MB stored")
     for row in rows:
         parts = "?" if row["partitions"] is None else row["partitions"]
         done = f"{row['partitions_stored']}/{parts}"
         size = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
         rows_known = "?" if row["rows"] is None else f"{row['rows']:,}"
         table.row(row["step"], row["state"], done, rows_known, size)
-    shown: list[RenderableType] = [_titled("What would be computed", table)]
+    shown: list[RenderableType] = [titled("What would be computed", table)]
     if any(row["partitions"] is None or row["rows"] is None for row in rows):
         shown.append(Text("\n? is known once the steps before it are stored"))
     return rendered(shown)
@@ -84,10 +84,11 @@ class _Plain(Table):
 
     def row(self, *cells: str) -> None:
         """Adds a row."""
-        self.add_row(*(Text(cell) for cell in cells))
+        self.add_row(*(Text(printable(cell)) for cell in cells))
 
 
-def _headed(*columns: str) -> _Plain:
+def headed(*columns: str) -> _Plain:
+    """A table of text with these columns, the first to the left."""
     table = _Plain(headed=True)
     for place, name in enumerate(columns):
         justify: JustifyMethod = "left" if place == 0 else "right"
@@ -95,12 +96,13 @@ def _headed(*columns: str) -> _Plain:
     return table
 
 
-def _titled(title: str, table: Table | None) -> Group:
+def titled(title: str, table: Table | None) -> Group:
+    """A table, where there is one, below its title."""
     return Group(Text(f"\n{title}", style="bold"), *([table] if table else ()))
 
 
 def _metrics(facts: Overview) -> _Plain:
-    table = _headed("stage", *facts.shown, "n", "errors")
+    table = headed("stage", *facts.shown, "n", "errors")
     for stage in facts.stages:
         cells = [facts.means.get((stage, metric)) for metric in facts.shown]
         n = max((cell.n for cell in cells if cell), default=0)
@@ -133,24 +135,24 @@ def _failures(facts: Overview) -> _Plain:
 
 
 def _slices(facts: Overview) -> _Plain:
-    table = _headed("slice", "n", *facts.shown)
+    table = headed("slice", "n", *facts.shown)
     for name, n, values in facts.slices:
         table.row(name, str(n), *(number(value) for value in values))
     return table
 
 
 def _latency(facts: Overview) -> _Plain:
-    table = _headed("stage", "p50", "p95", "questions", "mode")
+    table = headed("stage", "p50", "p95", "questions", "mode")
     for stage, mode, median, high, n in facts.latency:
         table.row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
     return table
 
 
-def _lines(title: str, lines: Sequence[str]) -> Group:
+def listed(title: str, lines: Sequence[str]) -> Group:
     """Lines that go on indented below themselves where they are long."""
     grid = Table.grid(padding=(0, 1))
     for line in lines:
-        grid.add_row("-", Text(line))
+        grid.add_row("-", Text(printable(line)))
     return Group(Text(f"\n{title}", style="bold"), grid)
 
 
@@ -160,7 +162,7 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
     if failed.is_empty():
         return []
     stages = [stage for stage, _ in facts.bounds]
-    table = _headed("question", *stages)
+    table = headed("question", *stages)
     table.padding = (0, 1, 0, 0)
     for column in table.columns:
         column.overflow = "fold"
@@ -169,4 +171,4 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
         seen |= dict.fromkeys(row["reached_stages"], "●")
         table.row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
     shown = f"{min(most, failed.height)} of {failed.height}"
-    return [_titled(f"Failed questions (● all gold there, · lost), {shown}", table)]
+    return [titled(f"Failed questions (● all gold there, · lost), {shown}", table)]

@@ -116,3 +116,20 @@ def test_more_matching_sides_win():
     assert chosen("xQ yQz", [(1, 2), (4, 5)], "y", "z") == [(4, 5)]
     assert chosen("yQ yQz", [(1, 2), (4, 5)], "y", "z") == [(4, 5)]
     assert chosen("", [], "y", "z") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("x\r\nQ z y\r\nQ z", [(10, 11)], id="a context of other line ends"),
+        pytest.param("x\nQ z y\nQ z", [(8, 9)], id="an exact context"),
+    ],
+)
+def test_contexts_match_whatever_their_form(text, want):
+    assert chosen(text, occurrences(text, "Q"), "y\n", " z z") == want
+
+
+def test_unknown_contexts_choose_nothing():
+    found = anchor("Q a Q", "Q", start=9, before=None, after=None)
+    assert (found.status, found.places) == ("ambiguous", [(0, 1), (4, 5)])
+    assert anchor("Q a Q", "Q", start=4, before=None, after=None).status == "kept"

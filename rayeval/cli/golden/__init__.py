@@ -5,11 +5,15 @@ from __future__ import annotations
 import typer
 
 from rayeval.cli.golden.add import add
+from rayeval.cli.golden.anchor import anchor
 from rayeval.cli.golden.import_ import FormatsCommand, import_
 from rayeval.cli.golden.label import label
 from rayeval.cli.golden.ledger import ledger
+from rayeval.cli.golden.lint import lint
+from rayeval.cli.golden.split import split
+from rayeval.cli.golden.stats import stats
 
 golden = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 golden.command("import", cls=FormatsCommand)(import_)
-for command in (add, label, ledger):
+for command in (lint, anchor, split, stats, add, label, ledger):
     golden.command()(command)

@@ -21,8 +21,8 @@ from rayeval.execution.job import Options
 from rayeval.execution.plan.plan import Inputs, make_plan
 from rayeval.execution.problems import problems_of
 from rayeval.execution.progress import Silent
+from rayeval.execution.reading import STAND_IN
 from rayeval.execution.store import read
-from rayeval.execution.validate import STAND_IN
 from rayeval.golden.revisions import choose_revisions
 
 AROUND = 120

@@ -1,0 +1,47 @@
+"""`rayeval golden anchor`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rayeval.cli import options
+from rayeval.errors import EXIT_INVALID, EXIT_PASS, ConfigError
+
+
+def anchor(
+    golden: Annotated[str, typer.Argument(metavar="GOLDEN", help="A golden set.")],
+    corpus: Annotated[str, typer.Option("--corpus", metavar="C", help="The documents of today.")],
+    was: Annotated[
+        str | None,
+        typer.Option("--was", metavar="OLD", help="The documents that it was labelled on."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="Write it there, with what moved.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write it over GOLDEN.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Find the gold again after documents changed, and show what moved, is ambiguous or lost.
+
+    Nothing is written without --out or --write; with either, what moved is written, and notes
+    of what stands where go beside it, so that the next change can be followed without --was.
+
+    Example: `rayeval golden anchor golden.jsonl --corpus docs --was docs-of-2025`
+    """
+    from rayeval.execution.golden.anchor import anchor_golden
+    from rayeval.report.golden import anchoring_text
+
+    if write and out is not None:
+        raise ConfigError("--write and --out both say where to write; keep one")
+    found = anchor_golden(golden, corpus, was=was, out=golden if write else out)
+    if json:
+        changes = [change.json() for change in found.changes]
+        options.print_json({
+            "path": found.path, "counts": found.counts, "changes": changes,
+            "written": found.written,
+        })  # fmt: skip
+    else:
+        print(anchoring_text(found))  # noqa: T201
+    return EXIT_PASS if found.sound else EXIT_INVALID

@@ -1,0 +1,1 @@
+"""What `rayeval golden` does with a golden set and the documents it is about."""

@@ -1,0 +1,75 @@
+"""Slices with too few questions to decide anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from rayeval.columns import combined
+from rayeval.errors import Problem
+from rayeval.golden.power import FEWEST_CLUSTERS, detectable, questions_needed
+from rayeval.golden.slices import Bools, all_slices
+
+EVERYTHING = "all"
+UNCHECKED = "synthetic_unvalidated"
+WANTED = 0.1
+"""A difference worth finding, unless the user names another."""
+
+
+def slice_sizes(questions: pa.Table, clusters: pl.Series) -> pl.DataFrame:
+    """slice, n, clusters, detectable: the questions that a comparison on the slice rests on.
+
+    Those are the answerable ones (of a slice without any, its unanswerable ones), without what is
+    synthetic and not validated outside that slice; EVERYTHING is all of them.
+    clusters: (n_questions,), what is drawn together.
+    """
+    answerable = combined(questions["answerable"]).to_numpy(zero_copy_only=False)
+    given = questions.select(["origin", "validated"])
+    frame = pl.DataFrame(pl.from_arrow(given)).with_columns(
+        slice=pl.Series(_slices(questions, answerable), dtype=pl.List(pl.String)),
+        cluster=clusters,
+        answerable=pl.Series(answerable),
+    )
+    unchecked = (pl.col("origin") == "synthetic") & ~pl.col("validated")
+    every = pl.concat_list(pl.lit(EVERYTHING), "slice")
+    member = frame.with_columns(slice=every.list.unique(), unchecked=unchecked).explode("slice")
+    member = member.filter(~pl.col("unchecked") | (pl.col("slice") == UNCHECKED))
+    counted = member.filter(pl.col("answerable") | ~pl.col("answerable").any().over("slice"))
+    sizes = counted.group_by("slice").agg(n=pl.len(), clusters=pl.col("cluster").n_unique())
+    shows = pl.col("n").map_elements(detectable, return_dtype=pl.Float64)
+    return sizes.with_columns(detectable=shows).sort("slice")
+
+
+def too_few(sizes: pl.DataFrame, file: str, *, wanted: float = WANTED) -> list[Problem]:
+    """A warning for each slice that can't show a difference of `wanted`, and how many it lacks."""
+    return [
+        Problem(file, None, None, "too_few_questions", message, warning=True)
+        for message in _lacking(sizes, questions_needed(wanted), wanted)
+    ]
+
+
+def _lacking(sizes: pl.DataFrame, needed: int, wanted: float) -> Iterator[str]:
+    for name, n, clusters, shows in sizes.iter_rows():
+        if n >= needed and clusters >= FEWEST_CLUSTERS:
+            continue
+        who = "the whole set" if name == EVERYTHING else f"slice {name!r}"
+        message = f"{who} has {_many(n, 'question')}: enough for differences of {shows:.2f} or more"
+        if n < needed:
+            message += f"; {needed - n} more would show {wanted:g}"
+        if clusters < FEWEST_CLUSTERS:
+            message += f"; gates on the population need {FEWEST_CLUSTERS} clusters, there "
+            message += f"{'is' if clusters == 1 else 'are'} {clusters}: ask about other documents"
+        yield message
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _slices(questions: pa.Table, answerable: Bools) -> pa.Array:
+    """Every question's slices, the automatic ones too, which QUESTIONS lacks."""
+    forbidden = [("forbidden" in names) for names in questions["slices"].to_pylist()]
+    return all_slices(questions, answerable, np.array(forbidden, dtype=bool))

@@ -1,0 +1,45 @@
+"""A golden set's row with its evidence where it stands now."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rayeval.golden.anchor import Place
+
+
+@dataclass(frozen=True)
+class Move:
+    """What evidence says from now on; a quote or a revision only where it says one."""
+
+    spans: list[Place] | None
+    """None: it is found by what else it says."""
+    quote: str
+    revision_id: str
+
+
+def moved(row: dict[str, Any], moves: Mapping[str, Move]) -> dict[str, Any]:
+    """`row` of the contract, with the evidence of these ids changed and nothing else."""
+    row = copy.deepcopy(row)
+    listed = row.get("evidence") or []
+    for number, item in enumerate(listed or [row], start=1):
+        name = item.get("evidence_id") if listed else None
+        move = moves.get(name or f"e{number}")
+        if move is not None:
+            _put(item, move)
+    return row
+
+
+def _put(item: dict[str, Any], move: Move) -> None:
+    if item.get("revision_id") is not None:
+        item["revision_id"] = move.revision_id
+    if move.spans is None:
+        return
+    if item.get("spans") is not None or len(move.spans) > 1:
+        item["spans"] = [{"start_char": start, "end_char": end} for start, end in move.spans]
+    else:
+        item["start_char"], item["end_char"] = move.spans[0]
+    if item.get("quote") is not None:
+        item["quote"] = move.quote

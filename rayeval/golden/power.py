@@ -1,0 +1,33 @@
+"""How small a difference a number of questions can show.
+
+Two runs answer the same n questions and a metric lives in [0, 1]. The smallest mean difference D
+that a two-sided paired test at level ALPHA finds with probability POWER satisfies
+`n * D**2 = c2 * (v - D**2)`, c2 = (z(1 - ALPHA/2) + z(POWER))**2, where v is the share of questions
+on which the runs differ (each by 1; a graded metric differs by less, so this is on the safe side).
+Assumed: v = DISCORDANT, and independent questions; where many share a document it takes more.
+Source: Connor 1987, doi:10.2307/2531961 (McNemar's test), normal approximation.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+ALPHA, POWER, DISCORDANT = 0.05, 0.8, 0.2
+FEWEST_CLUSTERS = 6
+"""With fewer a gate on questions like these is always inconclusive (DESIGN §8)."""
+_C2 = (NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)) ** 2
+
+
+def detectable(n: int) -> float:
+    """The smallest difference that `n` questions show, in (0, 1]; 1 for none."""
+    return min(1.0, math.sqrt(_C2 * DISCORDANT / (n + _C2))) if n else 1.0
+
+
+def questions_needed(difference: float) -> int:
+    """How many questions show a `difference` in (0, 1).
+
+    No fewer questions can differ than make up the difference, so v is at least that.
+    """
+    discordant = max(DISCORDANT, difference)
+    return math.ceil(_C2 * (discordant - difference**2) / difference**2)
