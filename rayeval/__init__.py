@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rayeval.execution.runs import Run
+    from rayeval.recorder import Trace
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "evaluate", "load"]
+__all__ = ["__version__", "evaluate", "load", "trace"]
 
 
 def evaluate(
@@ -64,3 +65,19 @@ def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> 
     from rayeval.execution import runs as found
 
     return found.load(os.fspath(run), os.fspath(runs))
+
+
+def trace(question_id: str, *, path: str | os.PathLike[str] | None = None) -> Trace:
+    """Records what a live pipeline does for one question, as a line of a trace.
+
+        with rayeval.trace("q-17") as t:
+            t.stage("bm25", hits)
+            t.context(passages)
+            t.answer("…")
+
+    path: the file to append to; default: what RAYEVAL_TRACE names, else `trace.jsonl`. The line is
+    written when the block ends; an exception in it is recorded as the question's `error`.
+    """
+    from rayeval.recorder import Trace
+
+    return Trace(question_id, path)
