@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from rayeval.errors import RowError
@@ -48,7 +49,7 @@ def _hit(value: Any, rank: int) -> Hit:
     if unknown:
         raise RowError(f"hit {rank} has the field {unknown[0]!r}; known are {', '.join(FIELDS)}")
     known = {name: item for name, item in value.items() if item is not None}
-    hit = {name: _text(known[name], name, rank) for name in TEXTS if name in known}
+    hit: Hit = {name: _text(known[name], name, rank) for name in TEXTS if name in known}
     spans = _spans(known, rank)
     if spans is not None:
         hit["spans"] = spans
@@ -133,7 +134,7 @@ def _check_scores(scores: Sequence[float | None]) -> None:
     if given and len(given) < len(scores):
         lacking = scores.index(None) + 1
         raise RowError(f"hit {lacking} has no score, though others have: give all of them or none")
-    for rank, (before, after) in enumerate(zip(given, given[1:], strict=False), 1):
+    for rank, (before, after) in enumerate(pairwise(given), 1):
         if after > before:
             raise RowError(
                 f"hit {rank + 1} has the score {after:g}, more than hit {rank} with {before:g}: "

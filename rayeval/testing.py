@@ -1,8 +1,8 @@
 """Floors under a run's metrics, for pytest.
 
-    def test_search():
-        run = rayeval.evaluate(search, golden="golden.csv", k=3)
-        assert_metrics(run, {"recall@3": 0.9})
+def test_search():
+    run = rayeval.evaluate(search, golden="golden.csv", k=3)
+    assert_metrics(run, {"recall@3": 0.9})
 """
 
 from __future__ import annotations
@@ -103,16 +103,15 @@ def _worth(n: int) -> str:
     )
 
 
-def _questions(
-    run: Tables, metrics: Sequence[str], stage: str, part: str | None
-) -> Iterator[str]:
+def _questions(run: Tables, metrics: Sequence[str], stage: str, part: str | None) -> Iterator[str]:
     """The questions with less than all of a metric, worst first, and why each failed."""
     asked = run.questions.select("question_id", "question", "slices")
     if part is not None:
         asked = asked.filter(pl.col("slices").list.contains(part))
     numbers = run.per_query.filter(pl.col("stage") == stage)
     worst = pl.min_horizontal(*(pl.col(name).fill_nan(None) for name in metrics))
-    bad = numbers.with_columns(worst=worst).filter((pl.col("worst") < 1) | (pl.col("status") == "error"))
+    short = (pl.col("worst") < 1) | (pl.col("status") == "error")
+    bad = numbers.with_columns(worst=worst).filter(short)
     why = run.failures.select("question_id", "code", at="stage", ended="status")
     rows = bad.join(asked, on="question_id").join(why, on="question_id", how="left")
     rows = rows.sort("worst", "question_id", nulls_last=False)

@@ -47,6 +47,8 @@ class Sources:
     places: tuple[str, ...]
     """Outputs with list columns of chunks that `passages.parquet` must hold, by chunk_id."""
     chunks: str
+    foreign: tuple[str, ...]
+    """Outputs with a list column `foreign` of passages that are no chunks of the corpus."""
     tables: tuple[tuple[str, str], ...]
     """(file name, key) of outputs that are tables of the run as they are."""
 
@@ -109,7 +111,12 @@ def _passages(sources: Sources) -> Iterator[pa.Table]:
         conform(table.filter(pc.is_in(table["chunk_id"], value_set=ids)), PASSAGE)
         for table in _parts(sources.root, sources.chunks)
     ]
-    table = pa.concat_tables([PASSAGE.empty_table(), *found]).sort_by("chunk_id")
+    brought = [
+        conform(pa.Table.from_struct_array(flatten(table["foreign"])[1]), PASSAGE)
+        for key in sources.foreign
+        for table in _parts(sources.root, key)
+    ]
+    table = pa.concat_tables([PASSAGE.empty_table(), *found, *brought]).sort_by("chunk_id")
     yield first_rows(table, "chunk_id")
 
 

@@ -18,9 +18,10 @@ from rayeval.metrics.config import Metrics
 from rayeval.rerank.config import CrossEncoder
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.filter import Filter
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical.bm25 import Bm25
 
-Arm = Annotated[Bm25 | Dense, Field(discriminator="kind")]
+Arm = Annotated[Bm25 | Dense | HttpArm | PythonArm, Field(discriminator="kind")]
 
 # fmt: off
 STAGES = ("ingest", "parse", "chunk", "filter", "retrieve", "fuse", "fused", "rerank", "reranked",

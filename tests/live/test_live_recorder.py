@@ -146,7 +146,7 @@ def test_several_processes_and_one_that_is_killed(path):
     killed.stdout.close()
     for process in whole:
         process.communicate()
-    *rows, end = path.read_bytes().split(b"\n")
+    *rows, _ = path.read_bytes().split(b"\n")
     good = [json.loads(row)["question_id"] for row in rows if row.endswith(b"}")]
     assert {f"{name}-{n}" for name in "ab" for n in range(40)} <= set(good)
     assert {f"k-{n}" for n in range(last + 1)} <= set(good)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 import pyarrow as pa
 
@@ -40,7 +41,8 @@ def _arm(arm: Arm) -> pipelines.Arm:
     if isinstance(config, Dense):
         sampled = config.ann is not None and config.exact_sample is not None
         return pipelines.Arm(arm.name, "dense", config.depth, arm.name_exact, names[1], sampled)
-    return pipelines.Arm(arm.name, "lexical", config.depth, arm.name)
+    kind: Literal["lexical", "unknown"] = "lexical" if arm.asking is None else "unknown"
+    return pipelines.Arm(arm.name, kind, config.depth, arm.name)
 
 
 def walked(

@@ -30,6 +30,13 @@ class Timed:
     """The arm that goes on to fusion with this stage."""
     counters: tuple[tuple[str, str, str], ...] = ()
     """(key, column, counter)."""
+    output: Step | None = None
+    """The step with its hits, where that is not the last one timed."""
+
+    @property
+    def shown(self) -> Step:
+        """The step whose output is the stage's part of the trace."""
+        return self.output or self.steps[-1]
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,8 @@ class Plan:
     """Outputs that are tables of the run as they are."""
     filter: Step
     places: tuple[Step, ...]
+    foreign: tuple[Step, ...] = ()
+    """Outputs with passages that are no chunks of the corpus."""
 
     def needed(self, target: Step) -> list[Step]:
         """`target` and what it is computed from, in order."""
@@ -69,13 +78,14 @@ class Plan:
     def sources(self, root: str) -> Sources:
         """What the run's files are written from."""
         stages = [("filter", self.filter.key)]
-        stages += [(timed.stage, timed.steps[-1].key) for timed in self.timed]
+        stages += [(timed.stage, timed.shown.key) for timed in self.timed]
         return Sources(
             root=root,
             questions=self.resolved.key,
             stages=tuple(stages),
             places=tuple(step.key for step in self.places),
             chunks=self.chunks.key,
+            foreign=tuple(step.key for step in self.foreign),
             tables=tuple((name, step.key) for name, step in self.tables),
         )
 
@@ -90,12 +100,12 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
     arms = [arm_steps(builder, name, corpus, resolved) for name in config.retrieve.arms]
     hits = {stage: step for arm in arms for stage, step in arm.stages.items()}
     timed = [_timed_arm(arm, stage) for arm in arms for stage in arm.stages]
-    passages = passages_step(builder, hits, corpus, resolved)
+    passages = passages_step(builder, arms, corpus, resolved)
     last = fuse_step(builder, arms, resolved)
     if "fused" in last:
         timed.append(Timed("fused", (last["fused"],)))
     for label, step in list(last.items()):
-        reranked = rerank_step(builder, (label, step), corpus, resolved, golden)
+        reranked = rerank_step(builder, (label, step), arms, corpus, resolved, golden)
         if reranked is not None:
             texts = builder.named["candidates"]
             pairs = ((reranked.key, "reranked_pairs", "reranked_pairs"),)
@@ -106,7 +116,7 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
         if context is not None:
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))
-    later = {t.stage: t.steps[-1] for t in timed if t.stage not in hits}
+    later = {t.stage: t.shown for t in timed if t.stage not in hits}
     # What no arm found is a matter of the arms alone: another reranker doesn't rank it again.
     searched = walked(hits, gold, passages, resolved)
     missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
@@ -122,13 +132,16 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
         tables=tuple(tables.items()),
         filter=gold.filter,
         places=(passages, gold.chunks),
+        foreign=tuple(arm.onward[1] for arm in arms if arm.asking is not None),
     )
 
 
 def _timed_arm(arm: Arm, stage: str) -> Timed:
-    """An arm's stage; a dense one embeds the question first."""
+    """An arm's stage; a dense one embeds the question first, a live one's time is its answer's."""
     search = arm.stages[stage]
     onward = arm.name if stage == arm.onward[0] else None
+    if arm.asking is not None:
+        return Timed(stage, (arm.asking,), onward, output=search)
     if arm.queries is None:
         return Timed(stage, (search,), onward)
     tokens = ((arm.queries.key, "tokens", "embedded_tokens"),)

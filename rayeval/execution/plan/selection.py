@@ -14,7 +14,7 @@ from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
-from rayeval.execution.step import Step
+from rayeval.execution.step import Column, Step
 from rayeval.models import model_path
 from rayeval.rerank.config import Fit
 from rayeval.rerank.folder import FILES
@@ -33,6 +33,15 @@ def counting(*names: str) -> pa.Schema:
     """FOUND with counters."""
     counters = [pa.field(name, pa.int64()) for name in names]
     return pa.schema([*list(FOUND)[:-1], *counters, FOUND.field("error")])
+
+
+def _foreign(arms: Sequence[Arm]) -> tuple[Column, ...]:
+    """The passages that arms bring with them."""
+    return tuple(column for arm in arms for column in arm.foreign)
+
+
+def _names(columns: Sequence[Column]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
 
 
 def fuse_step(builder: Builder, arms: Sequence[Arm], resolved: Step) -> dict[str, Step]:
@@ -56,6 +65,7 @@ def fuse_step(builder: Builder, arms: Sequence[Arm], resolved: Step) -> dict[str
 def rerank_step(
     builder: Builder,
     before: tuple[str, Step],
+    arms: Sequence[Arm],
     corpus: CorpusSteps,
     resolved: Step,
     golden: GoldenFile,
@@ -65,17 +75,7 @@ def rerank_step(
     if config is None:
         return None
     label, step = before
-    candidates = builder.add(
-        Step(
-            name="candidates",
-            kind="scatter",
-            identity={"depth": config.candidates, "column": label},
-            make=partial(lookup.Candidates, label, config.candidates),
-            schema=per_question(candidates=CANDIDATES),
-            batch=(*columns(resolved, "question_id"), *found({label: step})),
-            sharded={"chunks": corpus.chunks.key},
-        )
-    )
+    candidates = candidates_step(builder, before, config.candidates, arms, corpus, resolved)
     model = (
         _fitted(builder, config.model, corpus, golden) if isinstance(config.model, Fit) else None
     )
@@ -95,6 +95,30 @@ def rerank_step(
             ),
             whole={} if model is None else {"model": model.key},
             model=True,
+        )
+    )
+
+
+def candidates_step(
+    builder: Builder,
+    before: tuple[str, Step],
+    depth: int | None,
+    arms: Sequence[Arm],
+    corpus: CorpusSteps,
+    resolved: Step,
+) -> Step:
+    """What the best hits of a list say."""
+    label, step = before
+    foreign = _foreign(arms)
+    return builder.add(
+        Step(
+            name="candidates",
+            kind="scatter",
+            identity={"depth": depth, "column": label},
+            make=partial(lookup.Candidates, label, depth, _names(foreign)),
+            schema=per_question(candidates=CANDIDATES),
+            batch=(*columns(resolved, "question_id"), *found({label: step}), *foreign),
+            sharded={"chunks": corpus.chunks.key},
         )
     )
 
@@ -123,17 +147,19 @@ def _fitted(builder: Builder, fit: Fit, corpus: CorpusSteps, golden: GoldenFile)
 
 
 def passages_step(
-    builder: Builder, hits: dict[str, Step], corpus: CorpusSteps, resolved: Step
+    builder: Builder, arms: Sequence[Arm], corpus: CorpusSteps, resolved: Step
 ) -> Step:
     """Where every hit of every arm lies."""
+    hits = {stage: step for arm in arms for stage, step in arm.stages.items()}
+    foreign = _foreign(arms)
     return builder.add(
         Step(
             name="passages",
             kind="scatter",
             identity={"columns": list(hits)},
-            make=partial(lookup.Passages, tuple(hits)),
+            make=partial(lookup.Passages, tuple(hits), _names(foreign)),
             schema=per_question(passages=PASSAGES),
-            batch=(*columns(resolved, "question_id"), *found(hits)),
+            batch=(*columns(resolved, "question_id"), *found(hits), *foreign),
             sharded={"chunks": corpus.chunks.key},
             tolerant=True,
         )

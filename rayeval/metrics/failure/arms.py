@@ -44,10 +44,8 @@ def blame(scene: Scene) -> Blame:
     A neighbour that ANN lost, else a subject that was cut off, else the arm with the smallest
     rank / depth; of equals the first.
     """
-    misses = [
-        _lexical(scene, arm) if arm.kind == "lexical" else _dense(scene, arm)
-        for arm in scene.pipeline.arms
-    ]
+    seen = {"lexical": _lexical, "dense": _dense, "unknown": _unknown}
+    misses = [seen[arm.kind](scene, arm) for arm in scene.pipeline.arms]
     n_groups = len(scene.groups.row)
     if not misses:
         return Blame([], np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64))
@@ -85,6 +83,13 @@ def _dense(scene: Scene, arm: Arm) -> Miss:
         lost = rank <= arm.depth
     code = np.where(lost, codes.NEIGHBOR_MISS, codes.SEMANTIC_MISS)
     return Miss(arm, rank, code, np.zeros(len(rank), bool))
+
+
+def _unknown(scene: Scene, arm: Arm) -> Miss:
+    """Nobody knows why, nor how near it came."""
+    n_groups = len(scene.groups.row)
+    rank, code = np.full(n_groups, NEVER), np.full(n_groups, codes.MISSED)
+    return Miss(arm, rank, code, np.zeros(n_groups, bool))
 
 
 def _rank(scene: Scene, arm: Arm) -> Ints:
