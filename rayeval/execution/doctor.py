@@ -21,6 +21,7 @@ from rayeval.live.config import Http, Python
 from rayeval.live.log import Nothing
 from rayeval.live.service import Service
 from rayeval.rerank.config import CrossEncoder
+from rayeval.rerank.live import HttpReranker, PythonReranker
 from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.dense.embed import embedder_revision
@@ -144,6 +145,8 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
         yield name, partial(_arm, arm)
     if config.rerank is not None:
         yield "rerank", partial(_reranker, config.rerank)
+    if isinstance(config.context, Http | Python):
+        yield "context", partial(_live, config.context)
 
 
 def _arm(arm: Bm25 | Dense | HttpArm | PythonArm) -> str:
@@ -166,7 +169,9 @@ def _live(config: Http | Python) -> str:
     return config.url
 
 
-def _reranker(config: CrossEncoder) -> str:
+def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:
+    if not isinstance(config, CrossEncoder):
+        return _live(config)
     _require("cross_encoder", why="a cross-encoder")
     return reranker_revision(config)
 

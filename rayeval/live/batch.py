@@ -26,7 +26,7 @@ def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> li
         found = found[column].to_pylist()
     if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
         raise RowError(f"expected a list with an answer per question, got {type(found).__name__}")
-    listed = list(found)
+    listed = [one.tolist() if hasattr(one, "tolist") else one for one in found]
     if len(listed) != batch.num_rows:
         raise RowError(f"{len(listed)} answers for {batch.num_rows} questions")
     return listed

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Literal, Self
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt, model_validator
 
 from rayeval.errors import ConfigError
 from rayeval.live import code, template
@@ -13,6 +14,12 @@ from rayeval.stage import StageConfig
 
 SECRET = re.compile(r"authorization|cookie|key|token|secret|password|credential", re.IGNORECASE)
 """Names of headers whose values belong in the environment, not in a file."""
+
+
+Version = Annotated[
+    str, BeforeValidator(lambda v: str(v) if isinstance(v, int | float | date) else v)
+]
+"""YAML reads 2 as a number and 2026-08-01 as a date."""
 
 
 class Http(StageConfig):
@@ -38,7 +45,7 @@ class Http(StageConfig):
     fields: dict[str, str] = Field(
         {}, description="our field → where it is in an item, e.g. {text: doc.content}"
     )
-    version: str | None = Field(
+    version: Version | None = Field(
         None, description="of what is behind the address; another one is asked anew"
     )
     rate_per_s: PositiveFloat | None = Field(None, description="requests a second, at most")
@@ -72,7 +79,7 @@ class Python(StageConfig):
         pattern=r"^[\w.]+:[\w.]+$", description="package.module:factory, importable or in `folder`"
     )
     settings: dict[str, Any] = Field({}, description="what the factory is called with")
-    version: str | None = Field(
+    version: Version | None = Field(
         None, description="of the code; default: a hash of the module's source"
     )
     folder: str | None = Field(

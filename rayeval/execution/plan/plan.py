@@ -112,7 +112,7 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
             timed.append(Timed("reranked", (texts, reranked), counters=pairs))
             last = {"reranked": reranked}
     for label, step in list(last.items()):
-        context = context_step(builder, (label, step), passages, resolved)
+        context = context_step(builder, (label, step), passages, arms, corpus, resolved)
         if context is not None:
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))

@@ -13,10 +13,12 @@ from rayeval.chunk import lookup
 from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
+from rayeval.execution.plan.live import request_log
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.step import Column, Step
+from rayeval.live.config import Http, Python
 from rayeval.models import model_path
-from rayeval.rerank.config import Fit
+from rayeval.rerank.config import CrossEncoder, Fit
 from rayeval.rerank.folder import FILES
 from rayeval.rerank.stage import reranker_revision
 from rayeval.tables import FOUND, PASSAGES, TEXT
@@ -76,17 +78,22 @@ def rerank_step(
         return None
     label, step = before
     candidates = candidates_step(builder, before, config.candidates, arms, corpus, resolved)
-    model = (
-        _fitted(builder, config.model, corpus, golden) if isinstance(config.model, Fit) else None
-    )
+    alone, identity, model, requests = config, config.identity(), None, None
+    if isinstance(config, CrossEncoder):
+        alone = config.model_copy(update={"batch": 1})
+        identity = {**_model(identity), "revision": reranker_revision(config)}
+        if isinstance(config.model, Fit):
+            model = _fitted(builder, config.model, corpus, golden)
+    else:
+        requests = request_log(config)
     return builder.add(
         Step(
             name="reranked",
             kind="map",
             fallible=True,
-            identity={**_model(config.identity()), "revision": reranker_revision(config)},
-            make=partial(registry.reranker, config, label),
-            alone=partial(registry.reranker, config.model_copy(update={"batch": 1}), label),
+            identity=identity,
+            make=partial(registry.reranker, config, label, requests),
+            alone=partial(registry.reranker, alone, label, None),
             schema=counting("reranked_pairs"),
             batch=(
                 *columns(resolved, "question_id", "question"),
@@ -94,7 +101,8 @@ def rerank_step(
                 *columns(candidates, "candidates", error="candidates.error"),
             ),
             whole={} if model is None else {"model": model.key},
-            model=True,
+            model=isinstance(config, CrossEncoder),
+            single=isinstance(config, Http),
         )
     )
 
@@ -106,13 +114,15 @@ def candidates_step(
     arms: Sequence[Arm],
     corpus: CorpusSteps,
     resolved: Step,
+    *,
+    name: str = "candidates",
 ) -> Step:
     """What the best hits of a list say."""
     label, step = before
     foreign = _foreign(arms)
     return builder.add(
         Step(
-            name="candidates",
+            name=name,
             kind="scatter",
             identity={"depth": depth, "column": label},
             make=partial(lookup.Candidates, label, depth, _names(foreign)),
@@ -167,25 +177,40 @@ def passages_step(
 
 
 def context_step(
-    builder: Builder, before: tuple[str, Step], passages: Step, resolved: Step
+    builder: Builder,
+    before: tuple[str, Step],
+    passages: Step,
+    arms: Sequence[Arm],
+    corpus: CorpusSteps,
+    resolved: Step,
 ) -> Step | None:
-    """`context`, selected from the last list of hits."""
+    """`context`, selected from the last list of hits; a live selector is given their texts."""
     config = builder.config.context
     if config is None:
         return None
     label, step = before
+    further: tuple[Column, ...] = ()
+    requests = None
+    if isinstance(config, Http | Python):
+        depth, name = config.candidates, "offered"
+        texts = candidates_step(builder, before, depth, arms, corpus, resolved, name=name)
+        further = columns(resolved, "question") + columns(texts, "candidates")
+        requests = request_log(config)
     return builder.add(
         Step(
             name="context",
             kind="map",
             fallible=True,
             identity={**config.identity(), "column": label},
-            make=partial(registry.selector, config, label),
+            make=partial(registry.selector, config, label, requests),
+            alone=partial(registry.selector, config, label, None),
             schema=counting("context_tokens", "duplicates"),
             batch=(
                 *columns(resolved, "question_id"),
                 *found({label: step}),
                 *columns(passages, "passages"),
+                *further,
             ),
+            single=isinstance(config, Http),
         )
     )
