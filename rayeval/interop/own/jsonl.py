@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -88,10 +88,19 @@ class Lines:
         """Tables of schema FOREIGN, in the file's order."""
         if not files.exists(path) or files.is_folder(path):
             raise ConfigError(f"trace: there is no file at {path}")
+        yield from self._tables(path, _lines(path), LINE.validate_json)
+
+    def of(self, rows: Iterable[Any]) -> Iterator[pa.Table]:
+        """As `read`, of rows at hand."""
+        yield from self._tables("trace", enumerate(rows, start=1), LINE.validate_python)
+
+    def _tables(
+        self, path: str, lines: Iterable[tuple[int, Any]], parse: Callable[[Any], Line]
+    ) -> Iterator[pa.Table]:
         rows: list[dict[str, Any]] = []
-        for number, line in _lines(path):
+        for number, line in lines:
             try:
-                value = LINE.validate_json(line)
+                value = parse(line)
             except ValidationError as error:
                 self._refuse(path, number, line, error)
                 continue
@@ -133,12 +142,19 @@ class Lines:
         self.problems.append(Problem(path, int(number), name, "duplicate_question", message))
         return True
 
-    def _refuse(self, path: str, number: int, line: bytes, error: ValidationError) -> None:
-        found = ID.search(line)
-        name = found[1].decode(errors="replace") if found else None
+    def _refuse(self, path: str, number: int, line: Any, error: ValidationError) -> None:
+        name = _name(line)
         every = [one for one in error.errors(include_url=False) if not _other_member(one)]
         for kind, message in dict.fromkeys(map(_said, every)):
             self.problems.append(Problem(path, number, name, kind, message))
+
+
+def _name(line: Any) -> str | None:
+    """The question of a line that can't be read as a whole."""
+    if isinstance(line, bytes):
+        found = ID.search(line)
+        return found[1].decode(errors="replace") if found else None
+    return str(line["question_id"]) if isinstance(line, dict) and "question_id" in line else None
 
 
 def _lines(path: str) -> Iterator[tuple[int, bytes]]:
