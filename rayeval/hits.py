@@ -32,7 +32,7 @@ def hits_of(found: Any) -> list[Hit]:
             f"expected a list of hits, empty where nothing was found; got {_shown(found)}"
         )
     hits = [_hit(value, rank) for rank, value in enumerate(found, 1)]
-    _check_ids(hits)
+    _check_repeats(hits)
     _check_scores([hit.get("score") for hit in hits])
     return hits
 
@@ -121,12 +121,18 @@ def _score(value: Any, rank: int) -> float:
     return number
 
 
-def _check_ids(hits: Sequence[Hit]) -> None:
-    seen: dict[str, int] = {}
+def _check_repeats(hits: Sequence[Hit]) -> None:
+    """An id names one hit; without one, a source alone is the whole document."""
+    seen: dict[tuple[str | None, ...], int] = {}
     for rank, hit in enumerate(hits, 1):
-        name = hit.get("chunk_id")
-        if name is not None and seen.setdefault(name, rank) != rank:
-            raise RowError(f"hits {seen[name]} and {rank} have the same chunk_id {name!r}")
+        name, source = hit.get("chunk_id"), hit.get("source_id")
+        whole = not hit.keys() & {"text", "spans"}
+        if name is None and not whole:
+            continue
+        key = (name,) if name is not None else (source, hit.get("revision_id"))
+        if seen.setdefault(key, rank) != rank:
+            what = f"chunk_id {name!r}" if name is not None else f"document {source!r}"
+            raise RowError(f"hits {seen[key]} and {rank} are the same {what}")
 
 
 def _check_scores(scores: Sequence[float | None]) -> None:

@@ -18,7 +18,8 @@ class Arm:
 
     name: str
     kind: Literal["lexical", "dense", "unknown"]
-    depth: int
+    depth: int | None
+    """None: nobody knows how many it was to retrieve."""
     exact: str
     """The column of its exact search; a lexical arm's only one."""
     ann: str | None = None

@@ -35,6 +35,7 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
+from rayeval.registry.scoring import nothing, scorer, stated, unpacked
 
 __all__ = [
     "Placed",
@@ -52,6 +53,7 @@ __all__ = [
     "fuser",
     "index_recall",
     "missed",
+    "nothing",
     "nothing_selected",
     "parser",
     "per_query",
@@ -60,12 +62,15 @@ __all__ = [
     "ranks",
     "reranker",
     "sample",
+    "scorer",
     "scores",
     "search",
     "selector",
     "severed",
+    "stated",
     "statistics",
     "term_counter",
     "totals",
     "units",
+    "unpacked",
 ]

@@ -66,9 +66,10 @@ def test_what_is_a_hit(found, want):
         pytest.param([{"chunk_id": ""}], "chunk_id is empty", id="an empty id"),
         pytest.param(["\ud800"], "half of a surrogate pair", id="half a character"),
         pytest.param(
-            [{"chunk_id": "a"}, "b", {"chunk_id": "a"}], "hits 1 and 3 have the same chunk_id 'a'",
+            [{"chunk_id": "a"}, "b", {"chunk_id": "a"}], "hits 1 and 3 are the same chunk_id 'a'",
             id="an id twice",
         ),
+        pytest.param([{"source_id": "d"}] * 2, "are the same document 'd'", id="a document twice"),
         pytest.param([{"text": "a", "score": math.nan}], "score nan; expected a finite", id="NaN"),
         pytest.param([{"text": "a", "score": math.inf}], "expected a finite number", id="infinite"),
         pytest.param([{"text": "a", "score": "0.5"}], "expected a finite number", id="score in words"),

@@ -118,9 +118,8 @@ def _place(spots: Sequence[Hit]) -> tuple[Hit | None, str]:
 
 
 def _passage(hit: Hit, place: Hit | None) -> dict[str, Any]:
-    """As a row of CHUNKS. Text that lies nowhere has no source: only a whole document has a source
-    and no spans."""
-    known = place or {"source_id": None, "revision_id": None, "spans": [], "text": ""}
+    """As a row of CHUNKS; `spans` null: text that nobody located."""
+    known = place or {**hit, "spans": None, "text": ""}
     return {
         **{name: known[name] for name in ("source_id", "revision_id", "spans")},
         "text": known["text"] if hit["text"] is None else hit["text"],
@@ -132,9 +131,9 @@ def _passage(hit: Hit, place: Hit | None) -> dict[str, Any]:
 
 def _names(hit: Hit, passage: Mapping[str, Any], *, located: bool) -> Iterator[str]:
     """Ids for a passage, the best first."""
-    spans = [(span["start_char"], span["end_char"]) for span in passage["spans"]]
+    spans = [(span["start_char"], span["end_char"]) for span in passage["spans"] or []]
     place = passage["source_id"], passage["revision_id"], spans, passage["text"]
-    own = () if located else (hit["chunk_id"], hit["source_id"])
+    own = () if located else (hit["chunk_id"],)
     yield chunk_id(*place, *own)
     number = 2
     while True:
