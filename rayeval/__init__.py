@@ -1,6 +1,7 @@
 """rayeval: prove that a change to a retrieval pipeline helped, for which questions, and where.
 
 run = rayeval.evaluate("rayeval.yaml")
+run = rayeval.evaluate(search, golden="golden.csv", k=3)   # search(question) -> list of passages
 print(run)                 # metrics by stage
 run = rayeval.score("golden.jsonl", "trace.jsonl")     # another pipeline's trace
 run.failures               # a Polars frame: every question's first failure
@@ -10,8 +11,10 @@ rayeval.load("runs/…")     # a run from before
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
+
+from rayeval.errors import ConfigError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,8 +27,14 @@ __all__ = ["__version__", "evaluate", "load", "score", "trace"]
 
 
 def evaluate(
-    config: str | os.PathLike[str] | dict[str, Any],
+    config: str | os.PathLike[str] | dict[str, Any] | Callable[..., Any],
     *,
+    golden: str | os.PathLike[str] | None = None,
+    k: int = 5,
+    corpus: str | os.PathLike[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    stage: str = "search",
+    name: str = "search",
     sets: Sequence[str] = (),
     runs: str | os.PathLike[str] = "runs",
     store: str | os.PathLike[str] | None = None,
@@ -33,14 +42,42 @@ def evaluate(
     workers: int | None = None,
     limit: int | None = None,
 ) -> Run:
-    """Runs a configuration and returns the committed run.
+    """Runs a configuration, or asks a search function, and returns the committed run.
 
     config: a YAML file, or its content as a dict (paths are then relative to the working folder).
     sets: overrides like `chunk.size=300`. ray_address: a Ray cluster, `auto` for the one here;
     None runs on local processes. limit: only the first questions by id.
+
+    Or `search(question)`, which gives passages, best first: texts, or mappings with some of
+    chunk_id, source_id, revision_id, start_char, end_char, text, score. A coroutine function may be
+    one; it is given `principals` and `k` too if it takes them; what it raises is that question's
+    error. golden: the questions. k: where metrics cut. corpus: the documents, in which texts are
+    looked up. metrics: default, all at k. stage, name: what the results are called. workers: how
+    many questions are asked at once, in threads; default 1, which is also how latency is fair.
     Raises InputError if the configuration or the data are wrong, InfrastructureError if the machine
     is at fault.
     """
+    if callable(config):
+        from rayeval.execution.asking import evaluate_search
+
+        if sets or ray_address or limit:
+            raise ConfigError("sets, ray_address and limit are for configurations, not functions")
+        return evaluate_search(
+            config,
+            golden=None if golden is None else os.fspath(golden),
+            k=k,
+            corpus=None if corpus is None else os.fspath(corpus),
+            metrics=metrics,
+            stage=stage,
+            name=name,
+            runs=os.fspath(runs),
+            store=None if store is None else os.fspath(store),
+            workers=1 if workers is None else workers,
+        )
+    if golden is not None or corpus is not None or metrics is not None:
+        raise ConfigError(
+            "golden, corpus and metrics are for a search function: a configuration has its own"
+        )
     from rayeval.execution.evaluate import run_config
     from rayeval.execution.job import Options
     from rayeval.execution.load import load_config, load_values

@@ -45,6 +45,7 @@ def assert_metrics(
     rows = _rows(run, floors, stage, slice)
     wrong = [line for name, floor in floors.items() for line in _wrong(rows[name], name, floor)]
     if wrong:
+        wrong = list(dict.fromkeys(wrong))
         where = f"stage {stage!r}" + (f", slice {slice!r}" if slice is not None else "")
         questions = list(_questions(run, list(floors), stage, slice))
         lines = [f"run {run.run_id}, {where}:", *_indented(wrong), *questions, f"files: {run.path}"]
@@ -86,9 +87,10 @@ def _wrong(row: Mapping[str, Any], name: str, floor: float) -> Iterator[str]:
     if n == 0 or mean is None or math.isnan(mean):
         yield f"{name} is undefined: no question has a value for it (floor {floor:g})"
     elif mean < floor - ROUNDING:
-        yield f"{name} is {mean:.4f}, below the floor of {floor:g}; {_worth(n)}"
+        yield f"{name} is {mean:.4f}, below the floor of {floor:g}"
+        yield _worth(n)
     if row["n_error"]:
-        yield f"{name}: {row['n_error']} questions ended in an error and are in no mean"
+        yield f"{row['n_error']} questions ended in an error and are in no mean"
 
 
 def _worth(n: int) -> str:
@@ -98,8 +100,8 @@ def _worth(n: int) -> str:
     """
     margin = min(1.0, math.sqrt(math.log(2 / 0.05) / (2 * n)))
     return (
-        f"of {n} questions each is worth {1 / n:.3f}, and for questions like these the mean may be "
-        f"up to {margin:.2f} off (95%)"
+        f"  each of {n} questions is worth {1 / n:.3f} of it; of questions like these the mean may "
+        f"be {margin:.2f} off (95%)"
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -14,12 +14,52 @@ from typing import Any
 
 import pyarrow as pa
 
-from rayeval.errors import ConfigError, RowError
+from rayeval.errors import ConfigError, DataError, RowError
+from rayeval.execution.runs import Run
+from rayeval.execution.score import ScoreOptions, score_tables
+from rayeval.golden.load import load_questions
 from rayeval.hits import hits_of
 from rayeval.tables import FOREIGN
 
 BLOCK = 256
 """Questions asked before their answers are handed on."""
+
+
+def evaluate_search(
+    search: Callable[..., Any],
+    *,
+    golden: str | None,
+    k: int,
+    corpus: str | None,
+    metrics: Sequence[str] | None,
+    stage: str,
+    name: str,
+    runs: str,
+    store: str | None,
+    workers: int,
+) -> Run:
+    """The committed run of a search function (see `rayeval.evaluate`)."""
+    if golden is None:
+        raise ConfigError(
+            "a search function needs questions: evaluate(search, golden='golden.csv')"
+        )
+    if k < 1 or workers < 1 or not stage:
+        raise ConfigError(f"k {k}, workers {workers}, stage {stage!r}: expected 1 or more, a name")
+    options = ScoreOptions(
+        corpus=corpus,
+        metrics=metrics,
+        cutoffs=(k,),
+        keep_trace=True,  # nobody else has it
+        runs=runs,
+        store=store,
+        name=name,
+    )
+    options.config(golden, ["trace"])  # what is wrong with it is said before anything is asked
+    questions, problems = load_questions(golden)
+    if wrong := [problem for problem in problems if not problem.warning]:
+        raise DataError(wrong)
+    tables = asked(search, questions, stage=stage, k=k, workers=workers)
+    return score_tables(golden, tables, options)
 
 
 def asked(

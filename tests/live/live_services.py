@@ -39,6 +39,29 @@ CONFIG: dict[str, Any] = {
     "metrics": {"cutoffs": [1, 3]},
 }
 
+BODY = {"q": "{question}", "k": "{depth}", "who": "{principals}"}
+FIELDS = {"chunk_id": "id", "text": "t", "source_id": "meta.src", "score": "s",
+          "start_char": "at.0", "end_char": "at.1"}  # fmt: skip
+GOLD = {
+    "how many days of paid leave": "Every employee has 25 days of paid leave.",
+    '장비는 "며칠"?': "장비 신청은 포털에서 하며 5일이 걸린다.",
+    "when do tokens expire": "VPN tokens expire after 90 days.",
+}
+
+
+def arm(server: Server, **settings: Any) -> dict[str, Any]:
+    return {"kind": "http", "url": server.url, "body": BODY, "hits": "r.items", "fields": FIELDS,
+            **settings}  # fmt: skip
+
+
+def answered(*items: Any) -> Callable[[dict[str, Any]], Answer]:
+    return lambda request: (200, {"r": {"items": list(items)}}, {})
+
+
+def gold(request: dict[str, Any]) -> Answer:
+    return answered({"id": 1, "t": GOLD[request["body"]["q"]], "s": 2.5})(request)
+
+
 Answer = tuple[int, Any, dict[str, str]]
 
 

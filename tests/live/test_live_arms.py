@@ -1,48 +1,25 @@
 """Arms that are services or the user's own code, through whole runs."""
 
+import json
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
-from live_services import errors, hits, project, run, serving, value
+from live_services import (
+    BODY,
+    GOLD,
+    answered,
+    arm,
+    errors,
+    gold,
+    hits,
+    project,
+    run,
+    serving,
+    value,
+)
 
 from rayeval.errors import ConfigError
-from rayeval.live import retry
-
-BODY = {"q": "{question}", "k": "{depth}", "who": "{principals}"}
-FIELDS = {"chunk_id": "id", "text": "t", "source_id": "meta.src", "score": "s",
-          "start_char": "at.0", "end_char": "at.1"}  # fmt: skip
-GOLD = {
-    "how many days of paid leave": "Every employee has 25 days of paid leave.",
-    '장비는 "며칠"?': "장비 신청은 포털에서 하며 5일이 걸린다.",
-    "when do tokens expire": "VPN tokens expire after 90 days.",
-}
-
-
-def arm(server, **settings):
-    return {"kind": "http", "url": server.url, "body": BODY, "hits": "r.items", "fields": FIELDS,
-            **settings}  # fmt: skip
-
-
-def answered(*items):
-    return lambda request: (200, {"r": {"items": list(items)}}, {})
-
-
-def gold(request):
-    return answered({"id": 1, "t": GOLD[request["body"]["q"]], "s": 2.5})(request)
-
-
-@pytest.fixture
-def pauses(monkeypatch):
-    """Waits are noted, not waited."""
-    waited = []
-    real = retry.pause
-    from rayeval.live import service
-
-    monkeypatch.setattr(service, "pause", lambda state: waited.append(real(state)) or 0.0)
-    return waited
 
 
 def test_a_service_is_an_arm_like_any_other(tmp_path):
@@ -58,7 +35,7 @@ def test_a_service_is_an_arm_like_any_other(tmp_path):
         found = run(path)
     assert {r["body"]["k"] for r in server.seen} == {7}
     asked = {r["body"]["q"]: r["body"]["who"] for r in server.seen}
-    assert asked == {**dict.fromkeys(GOLD, []), '장비는 "며칠"?': ["hr", "it"]}
+    assert asked == {q: ["hr", "it"] if "며칠" in q else [] for q in GOLD}
     [hit] = hits(found, "q-leave", "svc")
     assert (hit["source_id"], hit["spans"]) == ("leave.md", [{"start_char": 9, "end_char": 50}])
     assert (hit["score"], hit["tokens"]) == (2.5, 9)
@@ -73,9 +50,7 @@ def test_a_service_is_an_arm_like_any_other(tmp_path):
     assert found.damage() == []
 
 
-@pytest.mark.parametrize(
-    ("item", "source", "spans", "said"),
-    [
+WHERE = [
         pytest.param({"t": "VPN tokens expire"}, "vpn.md", [(0, 17)], None, id="text alone"),
         pytest.param({"t": "VPN  tokens\nexpire"}, "vpn.md", [(0, 17)], None, id="but for white space"),
         pytest.param({"meta": {"src": "vpn.md"}}, "vpn.md", [(0, 33)], None, id="a whole document"),
@@ -88,36 +63,57 @@ def test_a_service_is_an_arm_like_any_other(tmp_path):
             {"meta": {"src": "vpn.md"}, "at": [0, 6], "t": "tokens"}, "vpn.md", [(4, 10)], None,
             id="wrong offsets, the text's place is known",
         ),
-        pytest.param({"t": "Call 1234 for help."}, None, [], "1 ambiguous, 0 lost", id="stands twice"),
-        pytest.param({"t": "no such thing"}, None, [], "0 ambiguous, 1 lost", id="stands nowhere"),
-        pytest.param({"id": "c-9"}, None, [], "0 ambiguous, 1 lost", id="an id of theirs alone"),
+        pytest.param({"t": "Call 1234 for help."}, None, None, "ambiguous", id="stands twice"),
+        pytest.param({"t": "no such thing"}, None, None, "lost", id="stands nowhere"),
+        pytest.param({"id": "c-9"}, None, None, "lost", id="an id of theirs alone"),
         pytest.param(
-            {"meta": {"src": "gone.md"}, "t": "VPN tokens expire"}, None, [], "0 ambiguous, 1 lost",
+            {"meta": {"src": "gone.md"}, "t": "VPN tokens expire"}, "gone.md", None, "lost",
             id="a source that is not there",
         ),
         pytest.param(
-            {"meta": {"src": "vpn.md"}, "at": [0, 99]}, None, [], "lies outside the text",
+            {"meta": {"src": "vpn.md"}, "at": [0, 99]}, "vpn.md", None, "lost",
             id="a place that is not there",
         ),
-    ],
-)  # fmt: skip
-def test_where_a_hit_lies(tmp_path, item, source, spans, said):
-    with serving(answered(item)) as server:
-        found = run(project(tmp_path, {"svc": arm(server)}), limit=1)
-    [hit] = hits(found, "q-it", "svc")
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory):
+    """Every item of WHERE as the only hit of a question of its own, in one run."""
+    folder = tmp_path_factory.mktemp("placed")
+    items = {str(n): case.values[0] for n, case in enumerate(WHERE)}
+    with serving(lambda request: answered(items[request["body"]["q"]])(request)) as server:
+        path = project(folder, {"svc": arm(server)})
+        evidence = [{"source_id": "vpn.md", "quote": "90 days"}]
+        rows = [{"question_id": f"q-{n}", "question": n, "evidence": evidence} for n in items]
+        (folder / "golden.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return run(path)
+
+
+@pytest.mark.parametrize("number", [pytest.param(n, id=c.id) for n, c in enumerate(WHERE)])
+def test_where_a_hit_lies(placed, number):
+    _, source, spans, said = WHERE[number].values
+    [hit] = hits(placed, f"q-{number}", "svc")
     assert hit["source_id"] == source
-    assert [(s["start_char"], s["end_char"]) for s in hit["spans"]] == spans
+    found = hit["spans"]
+    assert spans == (found and [(s["start_char"], s["end_char"]) for s in found])
     assert hit["score"] == -1.0
-    warnings = [w for w in found.manifest["warnings"] if "hits_not_located" in w]
-    assert len(warnings) == (said is not None)
-    assert said is None or said in warnings[0]
+    assert said is None or spans is None
+
+
+def test_what_lies_nowhere_is_counted_and_said_once(placed):
+    [warning] = [w for w in placed.manifest["warnings"] if "hits_not_located" in w]
+    assert "5 of 11 hits find no gold" in warning
+    assert (
+        "1 ambiguous, 4 lost; first question q-10, hit 1: [0, 99) lies outside the text" in warning
+    )
 
 
 def test_chunks_of_ours_are_known_by_their_id_and_by_their_place(tmp_path):
     plain = {"bm25": {"kind": "bm25", "analyzer": {"kind": "whitespace"}}}
     ours = hits(run(project(tmp_path, plain)), "q-vpn", "bm25")[0]
     item = {"meta": {"src": "vpn.md"}}
-    with serving(lambda request: answered({"id": ours["chunk_id"]})(request)) as server:
+    with serving(answered({"id": ours["chunk_id"]})) as server:
         by_id = hits(run(project(tmp_path, {"svc": arm(server)})), "q-vpn", "svc")
     with serving(answered(item)) as server:
         by_place = hits(run(project(tmp_path, {"svc": arm(server)})), "q-vpn", "svc")
@@ -135,138 +131,6 @@ def test_the_same_passage_under_two_ids_of_theirs_is_two_hits(tmp_path):
     assert first["chunk_id"] != second["chunk_id"]
     assert first["spans"] == second["spans"]
     assert value(found, "q-vpn", "svc", "precision@3") == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        pytest.param((404, b"no index", {}), "HTTP 404: no index", id="404"),
-        pytest.param((400, {"error": "too long"}, {}), 'HTTP 400: {"error": "too long"}', id="400"),
-        pytest.param((302, b"", {"Location": "http://127.0.0.1:9/"}), "HTTP 302", id="elsewhere"),
-        pytest.param((200, {"items": []}, {}), "the answer has nothing at 'r.items'", id="no list"),
-        pytest.param((200, {"r": {"items": {}}}, {}), "has a dict at 'r.items'", id="no list there"),
-        pytest.param((200, {"r": {"items": [{"x": 1}]}}, {}), "hit 1 says nothing", id="no fields"),
-        pytest.param(
-            (200, b'{"r": {"items": [{"t": "a", "s": NaN}]}}', {}), "score nan; expected a finite", id="NaN"
-        ),
-        pytest.param(
-            (200, {"r": {"items": [{"id": 1}, {"id": "1"}]}}, {}), "same chunk_id '1'", id="an id twice"
-        ),
-        pytest.param(
-            (200, {"r": {"items": [{"t": "a", "s": 1}, {"t": "b", "s": 2}]}}, {}),
-            "hit 2 has the score 2, more than", id="scores against the order",
-        ),
-    ],
-)  # fmt: skip
-def test_an_answer_that_is_no_good_is_the_rows_error(tmp_path, pauses, answer, message):
-    """Never an empty list, and no other row's."""
-
-    def mixed(request):
-        return answer if request["body"]["q"].startswith("when") else gold(request)
-
-    with serving(mixed) as server:
-        found = run(project(tmp_path, {"svc": arm(server)}))
-    assert list(errors(found, "svc")) == ["q-vpn"]
-    assert message in errors(found, "svc")["q-vpn"]
-    assert pauses == []
-    assert len(server.seen) == 3
-    rows = {row["question_id"]: row["status"] for row in found.failures.to_dicts()}
-    assert rows == {"q-it": "success", "q-leave": "success", "q-vpn": "error"}
-
-
-@pytest.mark.parametrize(
-    ("failures", "waits"),
-    [
-        pytest.param([(429, b"", {"Retry-After": "7"})], [7.0], id="waits as long as it is told"),
-        pytest.param([(503, b"", {}), (500, b"", {})], [0.5, 1.0], id="waits longer each time"),
-        pytest.param([(200, b"<html>", {})], [0.5], id="no JSON"),
-        pytest.param([0.5], [0.5], id="no answer in time"),
-    ],
-)
-def test_what_may_pass_is_tried_again(tmp_path, pauses, monkeypatch, failures, waits):
-    script = list(failures)
-    from rayeval.live.service import _Turns
-
-    monkeypatch.setattr(_Turns, "hold", lambda self, seconds: None)
-
-    def answer(request):
-        step = script.pop(0) if script else gold
-        if isinstance(step, float):
-            time.sleep(step)
-            step = gold
-        return step(request) if callable(step) else step
-
-    with serving(answer) as server:
-        found = run(project(tmp_path, {"svc": arm(server, deadline_s=0.25, concurrency=1)}))
-    assert errors(found, "svc") == {}
-    assert pauses == waits
-    assert len(server.seen) == 3 + len(failures)
-
-
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        pytest.param(lambda _: (503, b"down", {}), "HTTP 503: down", id="still down"),
-        pytest.param(lambda _: time.sleep(0.4) or (200, {}, {}), "no whole answer within 0.1 s", id="hangs"),
-    ],
-)  # fmt: skip
-def test_what_does_not_pass_is_the_rows_error(tmp_path, pauses, answer, message):
-    def mixed(request):
-        return answer(request) if request["body"]["q"].startswith("when") else gold(request)
-
-    with serving(mixed) as server:
-        found = run(project(tmp_path, {"svc": arm(server, deadline_s=0.1, retries=1)}))
-    assert list(errors(found, "svc")) == ["q-vpn"]
-    assert message in errors(found, "svc")["q-vpn"]
-    assert len(server.seen) == 2 + 2
-
-
-def test_a_server_that_drips_does_not_hold_the_run(tmp_path, pauses):
-    """Bytes keep coming, so no wait for one is long; the whole answer never is there."""
-    import socket
-
-    listener = socket.create_server(("127.0.0.1", 0))
-    over = threading.Event()
-
-    def drip():
-        while not over.is_set():
-            peer, _ = listener.accept()
-            with peer:
-                try:
-                    peer.recv(65536)
-                    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-                    while not over.wait(0.02):
-                        peer.sendall(b" ")
-                except OSError:
-                    continue
-
-    thread = threading.Thread(target=drip, daemon=True)
-    thread.start()
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    svc = {
-        "kind": "http",
-        "url": url,
-        "body": BODY,
-        "deadline_s": 0.2,
-        "retries": 0,
-        "concurrency": 1,
-    }
-    found = run(project(tmp_path, {"svc": svc}))
-    over.set()
-    listener.close()
-    assert set(errors(found, "svc")) == {"q-it", "q-leave", "q-vpn"}
-    assert "no whole answer within 0.2 s" in errors(found, "svc")["q-it"]
-
-
-def test_limits_hold(tmp_path):
-    def slow(request):
-        time.sleep(0.03)
-        return gold(request)
-
-    with serving(slow) as server:
-        run(project(tmp_path, {"svc": arm(server, rate_per_s=20, concurrency=2)}))
-    assert server.most <= 2
-    assert server.times[-1] - server.times[0] >= 2 / 20 - 0.01
 
 
 def test_secrets_stay_in_the_environment(tmp_path, monkeypatch):
@@ -305,8 +169,6 @@ def test_what_was_answered_is_not_asked_again(tmp_path):
             "question": "how many days of paid leave",
             "answerable": False,
         }
-        import json
-
         golden.write_text(golden.read_text() + json.dumps(more) + "\n")
         run(path)
         assert len(server.seen) == 3  # the same question, for another row of the golden set

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rayeval import registry
+from rayeval.execution.config import Arm as AnyArm
 from rayeval.execution.plan.arm import Arm, filter_identity
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.plan.corpus import CorpusSteps
@@ -20,7 +21,8 @@ from rayeval.tables import FOUND
 
 def arm_steps(builder: Builder, name: str, corpus: CorpusSteps, resolved: Step) -> Arm:
     """The steps of the arm called `name`."""
-    match builder.config.retrieve.arms[name]:
+    arm: AnyArm = builder.config.retrieve.arms[name]
+    match arm:
         case Bm25() as config:
             return _lexical(builder, name, config, corpus, resolved)
         case Dense() as config:

@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from rayeval import registry
 from rayeval.chunk import lookup
+from rayeval.context.live import HttpSelector, PythonSelector
 from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.plan.live import request_log
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.step import Column, Step
-from rayeval.live.config import Http, Python
+from rayeval.live.config import Http
 from rayeval.models import model_path
 from rayeval.rerank.config import CrossEncoder, Fit
 from rayeval.rerank.folder import FILES
@@ -191,7 +192,7 @@ def context_step(
     label, step = before
     further: tuple[Column, ...] = ()
     requests = None
-    if isinstance(config, Http | Python):
+    if isinstance(config, HttpSelector | PythonSelector):
         depth, name = config.candidates, "offered"
         texts = candidates_step(builder, before, depth, arms, corpus, resolved, name=name)
         further = columns(resolved, "question") + columns(texts, "candidates")
