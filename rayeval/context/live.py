@@ -63,7 +63,9 @@ class _Selected:
         kept = pa.Table.from_pylist(chosen, schema=pa.schema([("hits", HITS), ("error", TEXT)]))
         measured = self.measure(batch.append_column("chosen", combined(kept["hits"])))
         columns = {name: measured[name] for name in measured.column_names}
-        return conform(pa.table({**columns, "error": kept["error"]}), SELECTED)
+        return conform(
+            pa.table({**columns, "hits": kept["hits"], "error": kept["error"]}), SELECTED
+        )
 
 
 def _row(question_id: str, hits: Any, answer: Any, candidates: Candidates) -> dict[str, Any]:

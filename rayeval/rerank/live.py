@@ -85,7 +85,7 @@ class _Rerank:
             least = min(self.config.depth, len(candidates))
             if len(ranked) < least:
                 raise RowError(
-                    f"{len(ranked)} of its {len(candidates)} candidates came back, expected {least}"
+                    f"{len(ranked)} of {len(candidates)} candidates came back, expected {least}"
                 )
         except RowError as error:
             return failing(question_id, error)

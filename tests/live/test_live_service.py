@@ -197,7 +197,7 @@ def test_a_notebook_has_an_event_loop_already():
 
 def test_equal_requests_are_sent_once():
     twice = pa.concat_tables([BATCH, BATCH])
-    with serving(answered("x")) as server:
+    with serving(answered({"t": "x"})) as server:
         assert ask(arm(server), twice) == {f"q-{n}": ["x"] for n in ("it", "leave", "vpn")}
     assert len(server.seen) == 3
 
