@@ -56,9 +56,7 @@ def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) ->
     files.write_json(f"{job.folder}/{MANIFEST}", value)
 
 
-def _made_of(
-    job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]
-) -> dict[str, Any]:
+def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> dict[str, Any]:
     """What only a pipeline that rayeval ran has."""
     config = job.config
     catalogue = read(store_inputs.paths(job.options.root, plan.catalogue.key)[0])

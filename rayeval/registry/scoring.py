@@ -12,13 +12,15 @@ import pyarrow as pa
 
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.columns import Ints, combined, flatten, lists
+from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
+from rayeval.interop.own import texts as own_texts
 from rayeval.interop.own.trace import Trace
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
-from rayeval.metrics.foreign.checks import Fault, faults
+from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
 from rayeval.metrics.foreign.chunks import Chunks
-from rayeval.metrics.foreign.columns import columns_of
+from rayeval.metrics.foreign.columns import FLAGS, columns_of
 from rayeval.metrics.foreign.hits import by_score, hits_of
 from rayeval.metrics.foreign.kept import KEPT, kept
 from rayeval.metrics.foreign.places import Known
@@ -59,13 +61,18 @@ class Scoring:
     @property
     def schema(self) -> pa.Schema:
         """A row per question: rows of the run's tables as list columns."""
-        numbers = [("stage", TEXT), ("status", TEXT), *((n, pa.float64()) for n in self.numbers.names)]
+        numbers = [
+            ("stage", TEXT),
+            ("status", TEXT),
+            *((n, pa.float64()) for n in self.numbers.names),
+        ]
         return pa.schema(
             [
                 ("question_id", TEXT),
                 ("per_query", pa.list_(pa.struct(numbers))),
                 ("failures", pa.list_(pa.struct(list(FAILURES)[1:]))),
                 *KEPT,
+                *((name, pa.bool_()) for name in FLAGS),
                 ("file", TEXT),
                 ("line", pa.int64()),
                 ("problems", pa.list_(PROBLEM)),
@@ -84,14 +91,38 @@ def nothing(schema: pa.Schema, shard: Shard) -> Produced:
     yield schema.empty_table(), ()
 
 
+def texts(paths: Sequence[str], shard: Shard) -> Produced:
+    """The texts in a trace as evidence of the current revisions."""
+    for table in own_texts.texts(paths):
+        yield choose_revisions(table, shard.table("catalogue")), ()
+
+
 def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
     """Questions → what the trace has of them, scored."""
-    documents = None
-    if corpus:
-        catalogue = shard.table("catalogue")
-        wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
-        documents = pl.DataFrame(pl.from_arrow(wanted))
-    return Scorer(config, Known(_chunks(config.chunks), documents))
+    chunks = _chunks(config.chunks)
+    if not corpus:
+        return Scorer(config, Known(chunks))
+    catalogue = shard.table("catalogue")
+    wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
+    located = Chunks([placed(shard.table("texts"))])
+    return Scorer(config, Known(chunks, located, pl.DataFrame(pl.from_arrow(wanted))))
+
+
+def placed(located: pa.Table) -> pa.Table:
+    """Of the texts that were located (`question_id, spots`), those that stand at one place.
+
+    Returns `chunk_id` (their name), `source_id, revision_id, spans`.
+    """
+    rows, spots = flatten(located["spots"])
+    fields = {name: spots.field(name) for name in ("source_id", "revision_id", "spans", "exact")}
+    frame = pl.DataFrame({name: pl.Series(values) for name, values in fields.items()})
+    frame = frame.with_columns(row=pl.Series(rows), at=pl.int_range(pl.len()))
+    frame = frame.filter(pl.col("exact") == pl.col("exact").any().over("row"))
+    alone = frame.filter(pl.len().over("row") == 1, pl.col("spans").list.len() > 0)
+    at = alone["at"].to_arrow()
+    names = combined(located["question_id"]).take(alone["row"].to_arrow())
+    columns = {name: fields[name].take(at) for name in ("source_id", "revision_id", "spans")}
+    return pa.table({"chunk_id": names, **columns})
 
 
 def _chunks(paths: Sequence[str]) -> Chunks | None:
@@ -119,6 +150,8 @@ class Scorer:
         found = list(faults(hits, stages, any_order=config.any_order))
         hits = by_score(hits) if config.any_order else hits
         seen = columns_of(hits, ordered, stages, self.deep, self.known)
+        if self.known.chunks is not None:
+            found += unknown_chunks(hits, stages, seen.unknown)
         columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
         full = pa.table(columns)
         n = batch.num_rows
@@ -129,6 +162,7 @@ class Scorer:
                 "per_query": packed(config.numbers(full), ordered["question_id"]),
                 "failures": packed(self.failures(full), ordered["question_id"]),
                 **kept(hits, seen.hits, seen.places, names, config.depth, n),
+                **seen.flags,
                 "file": pa.array([config.file] * n, TEXT),
                 "line": pa.nulls(n, pa.int64()),
                 "problems": _problems(found, n),
@@ -185,4 +219,3 @@ class _Unpacked:
         ids = combined(batch["question_id"]).take(pa.array(rows))
         fields = dict(zip(items.type.names, items.flatten(), strict=True))
         return pa.table({"question_id": ids, **{name: fields[name] for name in self.names}})
-

@@ -104,4 +104,3 @@ def _passages(root: str, key: str) -> Iterator[pa.Table]:
         more = pl.DataFrame(pl.from_arrow(conform(table, PASSAGE)))
         found = pl.concat([found, more]).unique("chunk_id", keep="first", maintain_order=True)
     yield conform(found.sort("chunk_id").to_arrow(), PASSAGE)
-

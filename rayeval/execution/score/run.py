@@ -27,9 +27,11 @@ from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScoreInputs, make_plan
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
+from rayeval.execution.score.said import refuse_blind, unplaced
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
 from rayeval.interop.own.trace import TraceFile
+from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
 
@@ -80,7 +82,13 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         scoring, names = _scoring(config, spooled)
         plan = make_plan(config, inputs, scoring)
         done, warnings = compute(root, plan, executor, watcher)
+        flags = [
+            read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)
+        ]
+        refuse_blind(pa.concat_tables(flags), scoring.file, corpus=config.corpus is not None)
         said = [*spooled.notes, *_strangers(root, names, plan.resolved.key)]
+        if plan.anchored is not None:
+            said += unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
         for line in said:
             watcher.say(f"warning  {line}")
         commit_score(job, plan, done, [*said, *warnings], executor)
@@ -127,4 +135,3 @@ def _strangers(root: str, names: pl.DataFrame, resolved: str) -> list[str]:
         return []
     shown = ", ".join(lost.head(NAMED).to_list()) + (", …" if len(lost) > NAMED else "")
     return [f"{len(lost)} questions of the trace are not in the golden set: {shown}"]
-

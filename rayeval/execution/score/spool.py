@@ -59,11 +59,15 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     hits, answers = Output(root, key), Output(root, digest({"answers": key}))
     notes: Sequence[str] = []
     if hits.manifest() is None or answers.manifest() is None:
-        imported = importer(format_).read(paths) if format_ not in (None, own.NAME) else own.read(paths)
+        imported = (
+            importer(format_).read(paths) if format_ not in (None, own.NAME) else own.read(paths)
+        )
         _write(imported, hits, answers)
         notes = imported.notes
     rows = [files.read_table(path) for path in answers.paths()]
-    return Spooled(sha256, tuple(hits.paths()), pa.concat_tables([ANSWERS.empty_table(), *rows]), notes)
+    return Spooled(
+        sha256, tuple(hits.paths()), pa.concat_tables([ANSWERS.empty_table(), *rows]), notes
+    )
 
 
 def spool_tables(tables: Iterable[pa.Table], root: str) -> str:

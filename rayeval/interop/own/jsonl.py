@@ -188,7 +188,9 @@ def _hit(hit: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
-    context = [hit if isinstance(hit, str) else hit.get("text") for hit in value.get("context") or []]
+    context = [
+        hit if isinstance(hit, str) else hit.get("text") for hit in value.get("context") or []
+    ]
     return {
         "question_id": name,
         "repeat": repeat,

@@ -74,6 +74,10 @@ class TraceFile:
                 if len(rows):
                     yield table.slice(rows[0], rows[-1] - rows[0] + 1)
 
+    def tables(self) -> Iterator[pa.Table]:
+        """All rows, group by group."""
+        return (self._read(group.number) for group in self.groups)
+
     def _read(self, number: int) -> pa.Table:
         if number not in self._open:
             self._open[number] = plain(self._group(number, self._columns))
@@ -104,7 +108,9 @@ class TraceFile:
             path
             for n, path in enumerate(leaves)
             if path.startswith("hits.")
-            and all(_all_null(metadata.row_group(g).column(n)) for g in range(metadata.num_row_groups))
+            and all(
+                _all_null(metadata.row_group(g).column(n)) for g in range(metadata.num_row_groups)
+            )
         }
         if empty >= {path for path in leaves if path.startswith("hits.")}:
             empty = set()  # at least the lists must be seen

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
-from rayeval.metrics.foreign.hits import Bools, Hits, whole
+from rayeval.metrics.foreign.hits import Bools, Hits, hashed, whole
 from rayeval.tables import TEXT
 
 SHOWN = 3
@@ -53,9 +53,13 @@ def faults(hits: Hits, stages: Sequence[str], *, any_order: bool) -> Iterator[Fa
         yield from _by_list(hits, stages, "score_order", _rising(hits), said)
 
 
-def _by_list(
-    hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str
-) -> Iterator[Fault]:
+def unknown_chunks(hits: Hits, stages: Sequence[str], at: Ints) -> Iterator[Fault]:
+    """Hits that name a chunk which the chunk table lacks."""
+    said = "names a chunk that is not in the chunk table; give all chunks, or a source"
+    yield from _by_list(hits, stages, "unknown_chunk", at, said)
+
+
+def _by_list(hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str) -> Iterator[Fault]:
     """One fault for every list in which there are some, which names their ranks."""
     of_list = hits.list[at]
     for number in np.unique(of_list):
@@ -125,7 +129,7 @@ def _repeated(hits: Hits) -> Ints:
     """
     ids = identity(hits)
     known = np.asarray(ids.is_valid())
-    keys = pl.Series(ids).hash().to_numpy() + hits.list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    keys = hashed(ids) + hits.list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     ordered = np.sort(keys[known] if not known.all() else keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(again):

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
 from rayeval.metrics.evidence import Evidence, evidence_of
-from rayeval.metrics.foreign.hits import Bools, Hits
+from rayeval.metrics.foreign.hits import Bools, Hits, hashed, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
 from rayeval.metrics.ranking import RANKED, RETURNED
@@ -32,6 +32,10 @@ class Seen:
     """The passages, question by question."""
     places: Places
     columns: dict[str, pa.Array]
+    unknown: Ints
+    """Hits whose id no chunk table and nothing else explains."""
+    flags: dict[str, pa.Array]
+    """(n_questions,) each of FLAGS."""
 
 
 def columns_of(
@@ -42,16 +46,17 @@ def columns_of(
     deep: of every stage, how many of its first hits must be passages whatever they hold.
     """
     evidence = evidence_of(batch["evidence"])
-    found = None if known.chunks is None else known.chunks.find(hits.field("chunk_id"))
+    found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, evidence)
-    kept = hits.rank <= np.asarray(deep, np.int64)[hits.stage[hits.list]]
-    kept |= touching(hits.row, source, evidence)
+    kept = hits.rank <= np.asarray(deep, np.int64)[hits.in_stage]
+    touches = touching(hits.row, source, evidence)
+    kept |= touches
     kept[holder] = True
-    which = np.flatnonzero(kept & (hits.stage[hits.list] >= 0))
+    which = np.flatnonzero(kept & (hits.in_stage >= 0))
     passages = hits.take(which)
     at = source.take(pa.array(which))
-    where = places(passages, at, None if found is None else found[which], known)
+    where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
     if known.documents is None:
         where = agreeing(where, passages.row, evidence)
     n = batch.num_rows
@@ -59,7 +64,29 @@ def columns_of(
     columns |= _ranked(hits, passages, stages, n)
     if len(holder):
         columns["holds"] = _holds(np.searchsorted(which, holder), quoted, passages, evidence, n)
-    return Seen(passages, where, columns)
+    text = np.asarray(where.spans.is_null())
+    offsets_only = np.bincount(evidence.row, _offsets_only(evidence), n) > 0
+    unnamed = np.asarray(hits.field("source_id").is_null()) & whole(hits)
+    told = np.asarray(source.is_valid())
+    flags = {
+        "incomparable": offsets_only & (np.bincount(passages.row, text, n) > 0),
+        "by_id": np.bincount(hits.row, unnamed & (known.chunks is None), n) > 0,
+        "touched": np.bincount(hits.row, touches, n) > 0,
+    }
+    unknown = np.flatnonzero(unnamed & ~told)
+    arrays = {name: pa.array(flag) for name, flag in flags.items()}
+    return Seen(passages, where, columns, unknown, arrays)
+
+
+FLAGS = ("incomparable", "by_id", "touched")
+"""Text that nobody located meets gold that is offsets alone; hits are named by ids alone, which
+must then be documents; a hit is of a source that the question has evidence in."""
+
+
+def _offsets_only(evidence: Evidence) -> Bools:
+    placed = pc.greater(pc.list_value_length(evidence.items.field("spans")), 0)
+    without = evidence.items.field("quote").is_null()
+    return evidence.gold & np.asarray(pc.fill_null(placed, False)) & np.asarray(without)
 
 
 def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
@@ -69,11 +96,20 @@ def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
     size = len(named)
     gold = np.asarray(pc.fill_null(pc.index_in(of_gold, value_set=named), -1), np.int64)
     keys = (evidence.row * size + gold)[gold >= 0]
-    code = np.asarray(pc.fill_null(pc.index_in(source, value_set=named), -1))
-    maybe = np.flatnonzero(code >= 0)
+    maybe = np.flatnonzero(_maybe(hashed(source), hashed(named)))
+    among = pc.index_in(source.take(pa.array(maybe)), value_set=named)
+    code = np.asarray(pc.fill_null(among, -1))
     touches = np.zeros(len(row), bool)
-    touches[maybe[np.isin(row[maybe] * size + code[maybe], keys)]] = True
+    touches[maybe[(code >= 0) & np.isin(row[maybe] * size + code, keys)]] = True
     return touches
+
+
+def _maybe(hashes: np.ndarray, wanted: np.ndarray) -> Bools:
+    """(n,): false only where the hash is none of the wanted ones; of ten others nine are told."""
+    bits = max(10, int(len(wanted)).bit_length() + 4)
+    table = np.zeros(1 << bits, bool)
+    table[(wanted >> np.uint64(64 - bits)).astype(np.int64)] = True
+    return table[(hashes >> np.uint64(64 - bits)).astype(np.int64)]
 
 
 def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[str, pa.Array]:
@@ -88,8 +124,11 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
         own = hits.stage == code
         there = np.zeros(n, bool)
         there[hits.question[own & _listed(hits)]] = True
-        mine = np.flatnonzero(passages.stage[passages.list] == code)
-        items = [pa.array(number[mine].astype(np.int32)), pa.array(passages.rank[mine].astype(np.int32))]
+        mine = np.flatnonzero(passages.in_stage == code)
+        items = [
+            pa.array(number[mine].astype(np.int32)),
+            pa.array(passages.rank[mine].astype(np.int32)),
+        ]
         ranks = pa.StructArray.from_arrays(items, fields=list(RANKED.value_type))
         columns[stage] = lists(passages.row[mine], ranks, n, null=~there)
         columns[f"{stage}{RETURNED}"] = pa.array(
@@ -128,5 +167,3 @@ def _holds(passage: Ints, evidence: Ints, passages: Hits, every: Evidence, n: in
     pair = [passage - first[row], evidence - first_evidence[row]]
     items = [pa.array(part.astype(np.int32)) for part in pair]
     return lists(row, pa.StructArray.from_arrays(items, fields=list(HOLDS.value_type)), n)
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -32,10 +33,15 @@ class Hits:
     """From 1."""
     items: pa.StructArray
 
-    @property
+    @cached_property
     def row(self) -> Ints:
         """The question of every hit."""
         return self.question[self.list]
+
+    @cached_property
+    def in_stage(self) -> Ints:
+        """The stage of every hit."""
+        return self.stage[self.list]
 
     def has(self, name: str) -> bool:
         """Whether any hit has the field."""
@@ -50,7 +56,7 @@ class Hits:
         values = self.items.field(name)
         return values if values.type == kind else values.cast(kind)
 
-    @property
+    @cached_property
     def score(self) -> Floats:
         """NaN where there is none."""
         return self.field("score").to_numpy(zero_copy_only=False)
@@ -106,6 +112,11 @@ def whole(hits: Hits) -> Bools:
         if hits.has(name):
             bare &= hits.field(name).is_null().to_numpy(zero_copy_only=False)
     return bare
+
+
+def hashed(ids: pa.Array) -> np.ndarray:
+    """64 bits of every id, the same for the same id within a process; null is one too."""
+    return pl.Series(ids).hash().to_numpy()
 
 
 def _index(values: pa.Array, among: pa.Array) -> Ints:
