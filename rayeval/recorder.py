@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -33,25 +32,22 @@ class Trace:
         if not isinstance(question_id, str) or not question_id:
             raise ConfigError(f"question_id is {question_id!r}; expected text that is not empty")
         self.path = os.fspath(path or os.environ.get(PATH) or "trace.jsonl")
-        self._row: dict[str, Any] = {"question_id": question_id}
         self._stages: dict[str, dict[str, Any]] = {}
+        self._row: dict[str, Any] = {"question_id": question_id, "stages": self._stages}
         self._lock = threading.Lock()
-        self._begun = time.perf_counter()
 
     def stage(self, name: str, hits: Sequence[Any], *, latency_ms: float | None = None) -> None:
         """What a stage found, best first: texts, or mappings with some of DESIGN §3's fields.
 
-        latency_ms: its own time; default: the time since the stage before it, or the block's begin.
+        latency_ms: how long it took, if that was measured.
         Raises InputError for what is no hit, and for a stage that is there already.
         """
-        now = time.perf_counter()
         found = self._hits(name, hits)
         with self._lock:
             if name in self._stages:
                 raise InputError(f"{self._place(name)}: it is recorded already")
-            passed, self._begun = 1000 * (now - self._begun), now
-            taken = passed if latency_ms is None else float(latency_ms)
-            self._stages[name] = {"hits": found, "latency_ms": round(taken, 3)}
+            taken = {} if latency_ms is None else {"latency_ms": float(latency_ms)}
+            self._stages[name] = {"hits": found, **taken}
 
     def context(self, passages: Sequence[Any]) -> None:
         """What was handed to the generator; forms as in `stage`."""
@@ -69,7 +65,6 @@ class Trace:
         self._set(answer=text, abstained=abstained, citations=[str(name) for name in citations])
 
     def __enter__(self) -> Self:
-        self._begun = time.perf_counter()
         return self
 
     def __exit__(
@@ -81,7 +76,7 @@ class Trace:
         """Writes the line; an exception is its `error`, and goes on to the caller."""
         if error is not None:
             self._set(error=f"{type(error).__name__}: {error}")
-        _append(self.path, {**self._row, "stages": self._stages})
+        _append(self.path, self._row)
 
     def _set(self, **fields: Any) -> None:
         with self._lock:

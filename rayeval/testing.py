@@ -43,12 +43,18 @@ def assert_metrics(
     __tracebackhide__ = True
     stage = stage or str(run.manifest["stages"][-1])
     rows = _rows(run, floors, stage, slice)
-    wrong = [line for name, floor in floors.items() for line in _wrong(rows[name], name, floor)]
-    if wrong:
-        wrong = list(dict.fromkeys(wrong))
+    wrong = {name: list(_wrong(rows[name], name, floor)) for name, floor in floors.items()}
+    short = [name for name, said in wrong.items() if said]
+    if short:
+        said = dict.fromkeys(line for name in short for line in wrong[name])
         where = f"stage {stage!r}" + (f", slice {slice!r}" if slice is not None else "")
-        questions = list(_questions(run, list(floors), stage, slice))
-        lines = [f"run {run.run_id}, {where}:", *_indented(wrong), *questions, f"files: {run.path}"]
+        questions = list(_questions(run, short, stage, slice))
+        lines = [
+            f"run {run.run_id}, {where}:",
+            *(f"  {line}" for line in said),
+            *questions,
+            f"files: {run.path}",
+        ]
         raise AssertionError(printable("\n".join(lines)))
 
 
@@ -140,7 +146,3 @@ def _error(run: Tables, question_id: str, stage: str) -> Iterator[str]:
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 70 else f"{text[:69]}…"
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"  {line}" for line in lines]

@@ -31,7 +31,6 @@ def test_a_question_is_a_line_of_the_trace(path):
         t.context(["서울은 수도다"])
         t.answer("서울", citations=["c"])
     [row] = lines(path)
-    assert row["stages"]["bm25"].pop("latency_ms") >= 0
     assert row == {
         "question_id": "q-1",
         "stages": {
