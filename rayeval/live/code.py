@@ -102,7 +102,7 @@ def _found_in(folder: str | None) -> Iterator[None]:
     No bytecode is kept meanwhile: a source that changes within a second would not be seen.
     """
     places = [*([folder] if folder else []), str(Path.cwd())]
-    sys.path[:0] = [place for place in places if place not in sys.path]
+    sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield

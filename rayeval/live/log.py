@@ -90,7 +90,7 @@ class Objects:
 
     def put(self, digest: str, answer: Any) -> None:
         """Writes the object."""
-        files.write_json(f"{self._folder}/{digest}.json", {"answer": answer})
+        files.write_bytes(f"{self._folder}/{digest}.json", json.dumps({"answer": answer}).encode())
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int, int]]:

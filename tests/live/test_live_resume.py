@@ -62,6 +62,8 @@ def test_a_log_is_there_for_whoever_comes_later(tmp_path, kind):
     )
     assert kind(folder).get("b") == {"status": 404, "said": "no"}
     assert kind(folder).get("c") is None
+    first.put("d", {"json": float("nan")})  # as services do write it
+    assert kind(folder).get("d")["json"] != kind(folder).get("d")["json"]
 
 
 def test_a_line_that_was_being_written_does_not_count(tmp_path):
