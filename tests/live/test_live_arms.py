@@ -175,23 +175,6 @@ def test_what_was_answered_is_not_asked_again(tmp_path):
     assert first.per_query.equals(again.per_query)
 
 
-def test_get_and_a_body_of_text(tmp_path):
-    with serving(answered("VPN tokens expire after 90 days.")) as server:
-        url = f"{server.url}?q={{question}}&k={{depth}}&who={{principals}}"
-        svc = {"kind": "http", "method": "GET", "url": url, "hits": "r.items", "depth": 3}
-        run(project(tmp_path, {"svc": svc}))
-        body = '{"query": {question}, "text": "ask: {question}", "size": {depth}}'
-        run(project(tmp_path, {"svc": {**svc, "url": server.url, "method": "POST", "body": body}}))
-    paths = [r["path"] for r in server.seen if r["body"] is None]
-    assert (
-        "/search?q=%EC%9E%A5%EB%B9%84%EB%8A%94%20%22%EB%A9%B0%EC%B9%A0%22%3F&k=3&who=hr%2Cit"
-        in paths
-    )
-    bodies = [r["body"] for r in server.seen if r["body"] is not None]
-    korean = '장비는 "며칠"?'
-    assert {"query": korean, "text": f"ask: {korean}", "size": 3} in bodies
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
