@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 import pyarrow as pa
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from rayeval import files
 from rayeval.errors import ConfigError, Problem
@@ -125,7 +125,7 @@ class Lines:
             self._answers.append(_answer(value, name, repeat))
         if repeat:
             return
-        stages = dict(value.get("stages") or {})
+        stages: dict[str, Any] = dict(value.get("stages") or {})
         if value.get("context") is not None:
             stages["context"] = {**stages.get("context", {}), "hits": value["context"]}
         for stage, found in stages.items():
