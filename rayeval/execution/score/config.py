@@ -25,7 +25,6 @@ class TraceInput(BaseModel):
     any_order: bool = Field(False, description="order hits by score, however they are listed")
     keep: bool = Field(False, description="keep all hits in the run, not only the first")
 
-
     @property
     def name(self) -> str:
         """What messages call it."""

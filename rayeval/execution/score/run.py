@@ -100,7 +100,9 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     names = pa.concat_tables(tables)
     stages = in_order(names)
     if not stages:
-        raise DataError([Problem(config.trace.name, None, None, "empty_trace", "no question has a stage")])
+        raise DataError(
+            [Problem(config.trace.name, None, None, "empty_trace", "no question has a stage")]
+        )
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     scoring = Scoring(

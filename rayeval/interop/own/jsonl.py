@@ -217,7 +217,9 @@ def _other_member(error: Any) -> bool:
     """Whether the value was meant as another member of the union that this error is of."""
     member = error["loc"][-1] if error["loc"] else ""
     is_text = str(member).startswith("constrained-str")
-    return member == "int" or (is_text and isinstance(error["input"], dict))
+    if isinstance(error["input"], dict):
+        return is_text
+    return member in ("int", "Hit")
 
 
 def _said(error: Any) -> tuple[str, str]:

@@ -108,7 +108,6 @@ def _bad_spans(hits: Hits) -> Bools:
         owner, pairs = flatten(spans)
         start, end = (pc.fill_null(f, -1).to_numpy() for f in pairs.flatten())
         bad[owner[(start < 0) | (end <= start)]] = True
-        bad |= bools(pc.equal(pc.list_value_length(spans), 0), False)
     return bad
 
 

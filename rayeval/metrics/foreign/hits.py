@@ -54,7 +54,8 @@ class Hits:
         if self.items.type.get_field_index(name) < 0:
             return pa.nulls(len(self.items), kind)
         values = self.items.field(name)
-        return values if values.type == kind else values.cast(kind)
+        values = values if values.type == kind else values.cast(kind)
+        return _without_empty(values) if name == "spans" else values
 
     @cached_property
     def score(self) -> Floats:
@@ -103,6 +104,12 @@ def by_score(hits: Hits) -> Hits:
     )
     sorted_ = hits.take(order["at"].to_numpy().astype(np.int64))
     return replace(sorted_, rank=hits.rank)
+
+
+def _without_empty(spans: pa.Array) -> pa.Array:
+    """An empty list of spans says as little as none."""
+    empty = pc.equal(pc.list_value_length(spans), 0)
+    return pc.if_else(empty, None, spans) if pc.any(empty).as_py() else spans
 
 
 def whole(hits: Hits) -> Bools:
