@@ -23,6 +23,7 @@ from rayeval.execution.progress import Silent, Watcher
 from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScoreInputs, make_plan
 from rayeval.execution.score.said import refuse_blind, unplaced
@@ -53,6 +54,7 @@ def score(
         from rayeval.execution.score.trec import score_trec
 
         return score_trec(golden, trace, options)
+    golden = golden_file(golden, trace, options.format, options.where.root)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 

@@ -17,7 +17,7 @@ ROWS = 1024
 
 
 def texts(paths: Sequence[str]) -> Iterator[pa.Table]:
-    """Tables of schema QUESTIONS, at least one, with a row for every distinct (source, revision, text).
+    """Tables of schema QUESTIONS, at least one, with a row per distinct (source, revision, text).
 
     `question_id` is the three joined by NUL; the text is the quote of the one piece of evidence.
     """

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
-from rayeval.metrics.evidence import Evidence, evidence_of
+from rayeval.metrics.evidence import Evidence, bools, evidence_of
 from rayeval.metrics.foreign.hits import Hits, hashed, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
@@ -87,7 +87,7 @@ must then be documents; a hit is of a source that the question has evidence in."
 def _offsets_only(evidence: Evidence) -> Bools:
     placed = pc.greater(pc.list_value_length(evidence.items.field("spans")), 0)
     without = evidence.items.field("quote").is_null()
-    return evidence.gold & np.asarray(pc.fill_null(placed, False)) & np.asarray(without)
+    return evidence.gold & bools(placed, False) & bools(without, True)
 
 
 def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
