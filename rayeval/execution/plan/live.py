@@ -56,8 +56,8 @@ def live_arm(
         Step(
             name=name,
             kind="map",
-            identity={"step": "placed", "tokenizer": builder.config.tokenizer.identity()},
-            make=partial(registry.placed, builder.config.tokenizer),
+            identity={"step": "placed", "tokenizer": builder.run.tokenizer.identity()},
+            make=partial(registry.placed, builder.run.tokenizer),
             schema=PLACED_HITS,
             batch=(
                 *columns(asked, "question_id", "found", error="failed"),

@@ -103,7 +103,7 @@ def _scores(builder: Builder, arm: Arm, config: Bm25 | Dense, wanted: Step, reso
 
 
 def _ranks(builder: Builder, arm: Arm, config: Bm25 | Dense, scores: Step, resolved: Step) -> Step:
-    filtering = builder.config.retrieve.filter
+    filtering = builder.run.retrieve.filter
     return builder.add(
         Step(
             name=f"ranks:{arm.name}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from rayeval import registry
-from rayeval.execution.config import Arm as AnyArm
 from rayeval.execution.plan.arm import Arm, filter_identity
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.plan.corpus import CorpusSteps
@@ -21,8 +20,7 @@ from rayeval.tables import FOUND
 
 def arm_steps(builder: Builder, name: str, corpus: CorpusSteps, resolved: Step) -> Arm:
     """The steps of the arm called `name`."""
-    arm: AnyArm = builder.config.retrieve.arms[name]
-    match arm:
+    match builder.run.retrieve.arms[name]:
         case Bm25() as config:
             return _lexical(builder, name, config, corpus, resolved)
         case Dense() as config:
@@ -63,7 +61,7 @@ def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, res
             kind="scatter",
             fallible=True,
             identity={**config.identity(), "analyzer": analyzer, **filter_identity(builder)},
-            make=partial(registry.search, config, builder.config.retrieve.filter),
+            make=partial(registry.search, config, builder.run.retrieve.filter),
             schema=FOUND,
             batch=columns(
                 resolved, "question_id", "question", "principals", error="resolved.error"

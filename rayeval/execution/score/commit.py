@@ -30,7 +30,7 @@ def commit_score(
 ) -> None:
     """Tables, report; then the manifest."""
     files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
-    config = cast("ScoreConfig", job.config)
+    config = job.of_score
     keys = {name: step.key for name, step in plan.tables}
     task = (job.folder, job.options.root, plan.resolved.key, plan.scored.key, keys)
     [written] = executor.call(write_tables, [task])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import cast
 
 import polars as pl
 import pyarrow as pa
@@ -24,10 +23,11 @@ from rayeval.execution.progress import Silent, Watcher
 from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScoreInputs, make_plan
-from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.said import refuse_blind, unplaced
+from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
 from rayeval.interop.own.trace import TraceFile
@@ -53,7 +53,8 @@ def score(
     if options.convention == "trec":
         from rayeval.execution.score.trec import score_trec
 
-        return cast("Run", score_trec(golden, trace, options))
+        return score_trec(golden, trace, options)
+    golden = golden_file(golden, trace, options.format, options.where.root)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 
@@ -67,12 +68,12 @@ def score_tables(
     """As `score`, of a trace at hand: tables of schema FOREIGN."""
     options = options or ScoreOptions()
     path = spool_tables(tables, options.where.root)
-    return score(golden, [path], replace(options, format=None), watcher)
+    return score(golden, [path], replace(options, format=None, label="the given trace"), watcher)
 
 
 def execute_score(job: Job, watcher: Watcher) -> Run:
     """Computes what is missing, writes the run's files and commits them."""
-    config, root = cast("ScoreConfig", job.config), job.options.root
+    config, root = job.of_score, job.options.root
     with executor_of(config, job.options) as executor:
         golden = golden_hash(config.golden.path)
         spooled = spool_files(config.trace.paths, config.trace.format, root)
@@ -100,9 +101,10 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     tables = [TraceFile(path).names for path in spooled.paths]
     names = pa.concat_tables(tables)
     stages = in_order(names)
-    shown = ", ".join(config.trace.paths)
     if not stages:
-        raise DataError([Problem(shown, None, None, "empty_trace", "no question has a stage")])
+        raise DataError(
+            [Problem(config.trace.name, None, None, "empty_trace", "no question has a stage")]
+        )
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     scoring = Scoring(
@@ -113,7 +115,7 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
         any_order=config.trace.any_order,
         depth=None if config.trace.keep else _depth(config),
         chunks=tuple(config.chunks),
-        file=shown,
+        file=config.trace.name,
     )
     return scoring, pl.DataFrame(pl.from_arrow(names.select(["question_id"])))
 

@@ -58,8 +58,8 @@ def unplaced(located: Iterable[pa.Table]) -> Iterator[str]:
                 several.append(names[row])
             elif kind is not None:
                 lost.append(names[row])
-    for found, what in ((lost, "stand nowhere in the documents"),
-                        (several, "stand at several places, so nobody knows which is meant")):  # fmt: skip
+    unclear = "stand at several places, so nobody knows which is meant"
+    for found, what in ((lost, "stand nowhere in the documents"), (several, unclear)):
         if found:
             shown = "; ".join(_short(name) for name in found[:NAMED])
             more = "; …" if len(found) > NAMED else ""

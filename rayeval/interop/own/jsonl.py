@@ -125,7 +125,7 @@ class Lines:
             self._answers.append(_answer(value, name, repeat))
         if repeat:
             return
-        stages = dict(value.get("stages") or {})
+        stages: dict[str, Any] = dict(value.get("stages") or {})
         if value.get("context") is not None:
             stages["context"] = {**stages.get("context", {}), "hits": value["context"]}
         for stage, found in stages.items():
@@ -217,7 +217,9 @@ def _other_member(error: Any) -> bool:
     """Whether the value was meant as another member of the union that this error is of."""
     member = error["loc"][-1] if error["loc"] else ""
     is_text = str(member).startswith("constrained-str")
-    return member == "int" or (is_text and isinstance(error["input"], dict))
+    if isinstance(error["input"], dict):
+        return is_text
+    return member in ("int", "Hit")
 
 
 def _said(error: Any) -> tuple[str, str]:

@@ -17,7 +17,7 @@ ROWS = 1024
 
 
 def texts(paths: Sequence[str]) -> Iterator[pa.Table]:
-    """Tables of schema QUESTIONS, one for every distinct (source, revision, text).
+    """Tables of schema QUESTIONS, at least one, with a row per distinct (source, revision, text).
 
     `question_id` is the three joined by NUL; the text is the quote of the one piece of evidence.
     """
@@ -25,8 +25,9 @@ def texts(paths: Sequence[str]) -> Iterator[pa.Table]:
     for path in paths:
         for table in TraceFile(path).tables():
             seen = pl.concat([seen, _texts(table)]).unique(maintain_order=True)
-    for start in range(0, seen.height, ROWS):
-        yield _asked(seen.sort(*NAMED).slice(start, ROWS))
+    seen = seen.sort(*NAMED)
+    for start in range(0, max(1, seen.height), ROWS):
+        yield _asked(seen.slice(start, ROWS))
 
 
 def _texts(table: pa.Table) -> pl.DataFrame:

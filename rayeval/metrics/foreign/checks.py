@@ -11,9 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
-from rayeval.metrics.foreign.hits import Bools, Hits, hashed, whole
+from rayeval.metrics.evidence import bools
+from rayeval.metrics.foreign.hits import Hits, hashed, whole
+from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
+"""Keeps the hashes of different lists apart."""
 SHOWN = 3
 """Faults of one kind that are named for one list."""
 
@@ -83,18 +87,18 @@ def _nowhere(hits: Hits) -> Bools:
     named = np.zeros(len(hits.list), bool)
     for name in ("chunk_id", "source_id", "text"):
         if hits.has(name):
-            named |= np.asarray(hits.field(name).is_valid())
+            named |= bools(hits.field(name).is_valid(), False)
     return ~named & ~_spanned(hits)
 
 
 def _spanned(hits: Hits) -> Bools:
     if not hits.has("spans"):
         return np.zeros(len(hits.list), bool)
-    return np.asarray(hits.field("spans").is_valid())
+    return bools(hits.field("spans").is_valid(), False)
 
 
 def _unsourced(hits: Hits) -> Bools:
-    return _spanned(hits) & np.asarray(hits.field("source_id").is_null())
+    return _spanned(hits) & bools(hits.field("source_id").is_null(), False)
 
 
 def _bad_spans(hits: Hits) -> Bools:
@@ -104,14 +108,13 @@ def _bad_spans(hits: Hits) -> Bools:
         owner, pairs = flatten(spans)
         start, end = (pc.fill_null(f, -1).to_numpy() for f in pairs.flatten())
         bad[owner[(start < 0) | (end <= start)]] = True
-        bad |= np.asarray(pc.fill_null(pc.equal(pc.list_value_length(spans), 0), False))
     return bad
 
 
 def _not_finite(hits: Hits) -> Bools:
     if not hits.has("score"):
         return np.zeros(len(hits.list), bool)
-    return ~np.isfinite(hits.score) & np.asarray(hits.field("score").is_valid())
+    return ~np.isfinite(hits.score) & bools(hits.field("score").is_valid(), False)
 
 
 def _rising(hits: Hits) -> Ints:
@@ -129,14 +132,16 @@ def _repeated(hits: Hits) -> Ints:
     """
     ids = identity(hits)
     known = np.asarray(ids.is_valid())
-    keys = hashed(ids) + hits.list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    keys = hashed(ids) + hits.list.astype(np.uint64) * GOLDEN_RATIO
     ordered = np.sort(keys[known] if not known.all() else keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(again):
         return np.zeros(0, np.int64)
     at = np.flatnonzero(np.isin(keys, again) & known)
     suspects = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
-    return at[~suspects.select(pl.struct("list", "id").is_first_distinct()).to_series().to_numpy()]
+    first = suspects.select(pl.struct("list", "id").is_first_distinct()).to_series()
+    repeated: Ints = at[~first.to_numpy()]
+    return repeated
 
 
 def identity(hits: Hits) -> pa.Array:

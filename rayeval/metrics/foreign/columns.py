@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
-from rayeval.metrics.evidence import Evidence, evidence_of
-from rayeval.metrics.foreign.hits import Bools, Hits, hashed, whole
+from rayeval.metrics.evidence import Evidence, bools, evidence_of
+from rayeval.metrics.foreign.hits import Hits, hashed, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
 from rayeval.metrics.ranking import RANKED, RETURNED
 from rayeval.metrics.relevance import HOLDS
+from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
 
@@ -86,7 +87,7 @@ must then be documents; a hit is of a source that the question has evidence in."
 def _offsets_only(evidence: Evidence) -> Bools:
     placed = pc.greater(pc.list_value_length(evidence.items.field("spans")), 0)
     without = evidence.items.field("quote").is_null()
-    return evidence.gold & np.asarray(pc.fill_null(placed, False)) & np.asarray(without)
+    return evidence.gold & bools(placed, False) & bools(without, True)
 
 
 def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
@@ -106,10 +107,11 @@ def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
 
 def _maybe(hashes: np.ndarray, wanted: np.ndarray) -> Bools:
     """(n,): false only where the hash is none of the wanted ones; of ten others nine are told."""
-    bits = max(10, int(len(wanted)).bit_length() + 4)
+    bits = max(10, len(wanted).bit_length() + 4)
     table = np.zeros(1 << bits, bool)
     table[(wanted >> np.uint64(64 - bits)).astype(np.int64)] = True
-    return table[(hashes >> np.uint64(64 - bits)).astype(np.int64)]
+    maybe: Bools = table[(hashes >> np.uint64(64 - bits)).astype(np.int64)]
+    return maybe
 
 
 def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[str, pa.Array]:

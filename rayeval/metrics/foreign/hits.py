@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Floats, Ints, combined, flatten
+from rayeval.metrics.evidence import bools
+from rayeval.metrics.spans import Bools
 from rayeval.tables import FOREIGN_HIT
-
-Bools = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Hits:
     def has(self, name: str) -> bool:
         """Whether any hit has the field."""
         index = self.items.type.get_field_index(name)
-        return index >= 0 and self.items.field(index).null_count < len(self.items)
+        return index >= 0 and bool(self.items.field(index).null_count < len(self.items))
 
     def field(self, name: str) -> pa.Array:
         """The field of every hit, null where it was not written."""
@@ -54,12 +54,13 @@ class Hits:
         if self.items.type.get_field_index(name) < 0:
             return pa.nulls(len(self.items), kind)
         values = self.items.field(name)
-        return values if values.type == kind else values.cast(kind)
+        values = values if values.type == kind else values.cast(kind)
+        return _without_empty(values) if name == "spans" else values
 
     @cached_property
     def score(self) -> Floats:
         """NaN where there is none."""
-        return self.field("score").to_numpy(zero_copy_only=False)
+        return np.asarray(self.field("score"), np.float64)
 
     def take(self, which: Ints) -> Hits:
         """Some of the hits, in this order; ranks stay."""
@@ -105,12 +106,18 @@ def by_score(hits: Hits) -> Hits:
     return replace(sorted_, rank=hits.rank)
 
 
+def _without_empty(spans: pa.Array) -> pa.Array:
+    """An empty list of spans says as little as none."""
+    empty = pc.equal(pc.list_value_length(spans), 0)
+    return pc.if_else(empty, None, spans) if pc.any(empty).as_py() else spans
+
+
 def whole(hits: Hits) -> Bools:
     """(n_hits,): neither spans nor text, so the whole document (or a chunk known elsewhere)."""
     bare = np.ones(len(hits.list), bool)
     for name in ("spans", "text"):
         if hits.has(name):
-            bare &= hits.field(name).is_null().to_numpy(zero_copy_only=False)
+            bare &= bools(hits.field(name).is_null(), True)
     return bare
 
 

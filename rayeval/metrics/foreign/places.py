@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from rayeval.columns import Ints, flatten, lists
 from rayeval.metrics.evidence import Evidence
 from rayeval.metrics.foreign.chunks import Chunks
-from rayeval.metrics.foreign.hits import Bools, Hits, whole
+from rayeval.metrics.foreign.hits import Hits, whole
+from rayeval.metrics.spans import Bools
 from rayeval.tables import PLACE, SPANS, TEXT
-
 
 LOOKED_UP = ("revision_id", "spans", "tokens")
 
