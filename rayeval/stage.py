@@ -42,6 +42,8 @@ class Shard(Protocol):
     """Which shard this is, from 0; decides results only where shards are configuration (ANN)."""
     count: int
     """How many shards there are."""
+    root: str
+    """The store, where a stage may keep what must not be asked for twice."""
 
     def tables(self, name: str) -> Iterator[pa.Table]:
         """This shard's partitions of the input `name`, in order."""

@@ -8,7 +8,9 @@ every store key.
 from __future__ import annotations
 
 import hashlib
+import json
 import unicodedata
+from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -159,6 +161,8 @@ CHUNKS = pa.schema(
     ]
 )
 
+CHUNK = pa.struct(list(CHUNKS))
+
 HIT = pa.struct([("chunk_id", TEXT), ("score", pa.float64())])
 HITS = pa.list_(HIT)
 """Ordered by (-score, chunk_id); no id twice, no NaN score."""
@@ -213,6 +217,22 @@ PLACE = pa.struct(
 )
 PASSAGES = pa.list_(PLACE)
 """Where a question's hits lie, each chunk once, by chunk_id."""
+
+
+def chunk_id(
+    source_id: str | None,
+    revision_id: str | None,
+    spans: Sequence[tuple[int, int]],
+    text: str | None,
+    *further: object,
+) -> str:
+    """The same for the same text at the same place of the same revision, in every run.
+
+    further: what else tells apart passages that are not known to lie anywhere.
+    """
+    value = [source_id, revision_id, spans, text, *further]
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(written.encode()).hexdigest()[:32]
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -18,52 +18,80 @@ from rayeval.chunk.neighbours import Neighbours as Around
 from rayeval.chunk.owned import Owned, Places
 from rayeval.columns import Ints, combined, flatten, lists
 from rayeval.stage import Shard, Stage
-from rayeval.tables import HIT, LOCATED, PLACE, TEXT
+from rayeval.tables import LOCATED, PLACE, TEXT
 
 _CANDIDATE = pa.struct([("chunk_id", TEXT), ("text", TEXT)])
 
 
 @dataclass(frozen=True)
 class Passages:
-    """Where the hits of some HITS columns lie: `passages` (tables.PASSAGES), each chunk once."""
+    """Where the hits of some columns lie: `name` (tables.PASSAGES), each chunk once.
+
+    columns: lists of structs with `chunk_id`. foreign: lists of CHUNK, passages that are no chunks
+    of the corpus and come with the batch.
+    """
 
     columns: tuple[str, ...]
+    foreign: tuple[str, ...] = ()
+    name: str = "passages"
 
     def load(self, shard: Shard) -> Stage:
         """Answers for the chunks of one shard."""
         owned = Owned(shard, [field.name for field in PLACE])
 
         def found(batch: pa.Table) -> tuple[Ints, Ints]:
-            hits = [flatten(batch[name].cast(pa.list_(HIT))) for name in self.columns]
+            hits = [flatten(batch[name]) for name in self.columns]
             rows = np.concatenate([rows for rows, _ in hits])
             return owned.find(
                 rows, pa.concat_arrays([items.field("chunk_id") for _, items in hits])
             )
 
-        return _Lookup("passages", found, lambda places: owned.structs(places, PLACE))
+        def further(batch: pa.Table) -> tuple[Ints, pa.Array]:
+            return brought(batch, self.foreign, PLACE)
+
+        mine = further if shard.number == 0 and self.foreign else None
+        return _Lookup(self.name, found, lambda places: owned.structs(places, PLACE), mine)
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The shards' answers as one."""
-        return _gathered("passages", parts)
+        return _gathered(self.name, parts)
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """What the best hits of one HITS column say: `candidates`, list of (chunk_id, text)."""
+    """What the best hits of one HITS column say: `candidates`, list of (chunk_id, text).
+
+    depth: how many hits; None: all. foreign: as for `Passages`.
+    """
 
     column: str
-    depth: int
+    depth: int | None
+    foreign: tuple[str, ...] = ()
 
     def load(self, shard: Shard) -> Stage:
         """Answers for the chunks of one shard."""
         owned = Owned(shard, [field.name for field in _CANDIDATE])
 
-        def found(batch: pa.Table) -> tuple[Ints, Ints]:
-            best = pc.list_slice(combined(batch[self.column]), 0, self.depth)
-            rows, hits = flatten(best)
-            return owned.find(rows, hits.field("chunk_id"))
+        def best(batch: pa.Table) -> tuple[Ints, pa.Array]:
+            hits = combined(batch[self.column])
+            rows, items = flatten(
+                hits if self.depth is None else pc.list_slice(hits, 0, self.depth)
+            )
+            return rows, items.field("chunk_id")
 
-        return _Lookup("candidates", found, lambda places: owned.structs(places, _CANDIDATE))
+        def further(batch: pa.Table) -> tuple[Ints, pa.Array]:
+            rows, items = brought(batch, self.foreign, _CANDIDATE)
+            there = _keys(rows, items.field("chunk_id")).with_row_index("item")
+            wanted = there.join(_keys(*best(batch)), on=["row", "id"], how="semi").sort("item")
+            return wanted["row"].to_numpy(), items.take(wanted["item"].to_arrow())
+
+        mine = further if shard.number == 0 and self.foreign else None
+        return _Lookup(
+            "candidates",
+            lambda batch: owned.find(*best(batch)),
+            lambda places: owned.structs(places, _CANDIDATE),
+            mine,
+        )
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The shards' answers as one."""
@@ -127,22 +155,45 @@ class _Lookup:
     """One shard's answers.
 
     found: the (rows, places) of what a batch asks for; items: what stands at those places.
+    further: (rows, items) that the batch brings with it, which one of the shards answers with.
     """
 
     name: str
     found: Callable[[pa.Table], tuple[Ints, Ints]]
     items: Callable[[Ints], pa.Array]
+    further: Callable[[pa.Table], tuple[Ints, pa.Array]] | None = None
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         rows, places = self.found(batch)
-        return _answer(self.name, rows, self.items(places), batch.num_rows)
+        items = self.items(places)
+        if self.further is not None:
+            more, others = self.further(batch)
+            rows, items = np.concatenate([rows, more]), pa.concat_arrays([items, others])
+        return _answer(self.name, rows, items, batch.num_rows)
+
+
+def brought(batch: pa.Table, columns: Sequence[str], type_: pa.StructType) -> tuple[Ints, pa.Array]:
+    """(rows, items) of some columns with lists of CHUNK, as structs of what `type_` names."""
+    flat = [flatten(batch[name]) for name in columns]
+    items = [
+        pa.StructArray.from_arrays([item.field(f.name) for f in type_], fields=list(type_))
+        for _, item in flat
+    ]
+    return np.concatenate([rows for rows, _ in flat]), pa.concat_arrays(items)
+
+
+def _keys(rows: Ints, ids: pa.Array) -> pl.DataFrame:
+    return pl.DataFrame({"row": rows, "id": pl.Series(ids, dtype=pl.String)})
 
 
 def _answer(name: str, rows: Ints, items: pa.Array, n_rows: int) -> pa.Table:
-    """A table of the list column `name`; rows, items: (n_items,), in any order."""
-    keys = pl.DataFrame({"row": rows, "id": pl.Series(items.field("chunk_id"), dtype=pl.String)})
-    order = keys.select(pl.arg_sort_by("row", "id")).to_series().to_numpy()
-    return pa.table({name: lists(rows[order], items.take(pa.array(order)), n_rows)})
+    """A table of the list column `name`; rows, items: (n_items,), in any order, a chunk of a row
+    twice where two systems found it."""
+    keys = _keys(rows, items.field("chunk_id")).with_row_index("item")
+    once = keys.unique(["row", "id"], keep="first", maintain_order=True)
+    once = once.sort("row", "id")
+    rows, order = once["row"].to_numpy(), once["item"].to_numpy()
+    return pa.table({name: lists(rows, items.take(pa.array(order)), n_rows)})
 
 
 def _gathered(name: str, parts: Sequence[pa.Table]) -> pa.Table:

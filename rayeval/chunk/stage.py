@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,7 +17,7 @@ from rayeval.chunk.units import Units
 from rayeval.chunk.view import Elements, Names, View, documents, rendered, verbatim
 from rayeval.columns import Ints, lists
 from rayeval.stage import Stage
-from rayeval.tables import CHUNKS, SPAN, TEXT, conform
+from rayeval.tables import CHUNKS, SPAN, TEXT, chunk_id, conform
 
 Cut = Callable[[View, Units], tuple[Ints, Ints]]
 
@@ -87,9 +85,10 @@ class Chunker:
         copied = {n: batch[n].take(row) for n in ("source_id", "revision_id", "access")}
         keys = zip(*(copied[n].to_pylist() for n in ("source_id", "revision_id")), strict=True)
         spans = zip(start.tolist(), end.tolist(), strict=True)
+        named = zip(keys, spans, text, strict=True)
         columns = {
             **copied,
-            "chunk_id": pa.array(map(_chunk_id, keys, spans, text), TEXT),
+            "chunk_id": pa.array((chunk_id(*key, [span], said) for key, span, said in named), TEXT),
             "spans": lists(each, places, len(row)),
             "text": texts,
             "element_ids": lists(np.repeat(each, n_elements), pa.array(element, TEXT), len(row)),
@@ -119,9 +118,3 @@ class _Found(NamedTuple):
 def _view(text: str, start: int, elements: Elements) -> View:
     is_rendered = elements.texts[0] is not None
     return rendered(elements) if is_rendered else verbatim(text, start, elements)
-
-
-def _chunk_id(document: tuple[str, str], span: tuple[int, int], text: str) -> str:
-    """The same for the same text at the same place of the same revision, in every run."""
-    written = json.dumps([*document, [span], text], ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()[:32]

@@ -49,18 +49,21 @@ def build(config: Context, hits: str) -> Stage:
     """
     match config:
         case TopK(depth=depth):
-            return _Selection(hits, depth=depth, max_tokens=None)
+            return Selection(hits, depth=depth, max_tokens=None)
         case Budget(depth=limit, max_tokens=max_tokens):
-            return _Selection(hits, depth=limit, max_tokens=max_tokens)
+            return Selection(hits, depth=limit, max_tokens=max_tokens)
 
 
-class _Selection:
+class Selection:
+    """See `build`."""
+
     def __init__(self, hits: str, *, depth: int | None, max_tokens: int | None) -> None:
         self.hits = hits
         self.depth = depth
         self.max_tokens = max_tokens
 
     def __call__(self, batch: pa.Table) -> pa.Table:
+        """SELECTED, a row per question."""
         rows, hits = flatten(batch[self.hits])
         if self.depth is not None:
             rows, hits = _kept(rows, hits, _ranks(rows) < self.depth)

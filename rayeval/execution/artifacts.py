@@ -47,6 +47,8 @@ class Sources:
     places: tuple[str, ...]
     """Outputs with list columns of chunks that `passages.parquet` must hold, by chunk_id."""
     chunks: str
+    foreign: tuple[str, ...]
+    """Outputs with a list column `foreign` of passages that are no chunks of the corpus."""
     tables: tuple[tuple[str, str], ...]
     """(file name, key) of outputs that are tables of the run as they are."""
 
@@ -55,22 +57,26 @@ def write_tables(task: tuple[str, Sources]) -> dict[str, dict[str, Any]]:
     """Writes every table of the run into `folder`; name → sha256, rows, size."""
     folder, sources = task
     written = {
-        "questions.parquet": write_one(folder, "questions.parquet", _questions(sources)),
+        "questions.parquet": write_one(
+            folder, "questions.parquet", questions(sources.root, sources.questions)
+        ),
         "trace.parquet": write_one(folder, "trace.parquet", _trace(sources)),
         "passages.parquet": write_one(folder, "passages.parquet", _passages(sources)),
     }
     for name, key in sources.tables:
-        written[name] = write_one(folder, name, _parts(sources.root, key))
+        written[name] = write_one(folder, name, parts(sources.root, key))
     return written
 
 
-def _parts(root: str, key: str) -> Iterator[pa.Table]:
+def parts(root: str, key: str) -> Iterator[pa.Table]:
+    """The tables of a whole output."""
     return (read(path) for path in inputs.paths(root, key))
 
 
-def _questions(sources: Sources) -> Iterator[pa.Table]:
+def questions(root: str, key: str) -> Iterator[pa.Table]:
+    """The questions as evaluated, of the step with this key."""
     kept = pa.schema([field for field in RESOLVED if field.name not in ("file", "line")])
-    return (conform(table, kept) for table in _parts(sources.root, sources.questions))
+    return (conform(table, kept) for table in parts(root, key))
 
 
 def _trace(sources: Sources) -> Iterator[pa.Table]:
@@ -107,9 +113,14 @@ def _passages(sources: Sources) -> Iterator[pa.Table]:
     ids = wanted.to_arrow().cast(TEXT)
     found = [
         conform(table.filter(pc.is_in(table["chunk_id"], value_set=ids)), PASSAGE)
-        for table in _parts(sources.root, sources.chunks)
+        for table in parts(sources.root, sources.chunks)
     ]
-    table = pa.concat_tables([PASSAGE.empty_table(), *found]).sort_by("chunk_id")
+    brought = [
+        conform(pa.Table.from_struct_array(flatten(table["foreign"])[1]), PASSAGE)
+        for key in sources.foreign
+        for table in parts(sources.root, key)
+    ]
+    table = pa.concat_tables([PASSAGE.empty_table(), *found, *brought]).sort_by("chunk_id")
     yield first_rows(table, "chunk_id")
 
 

@@ -119,6 +119,14 @@ def _answers(
         yield from _halving(stage, batch, healthy[start : start + batch_rows], errors)
 
 
+def _stated(table: pa.Table) -> dict[int, str]:
+    """Row → why a stage that deals with every row by itself has nothing for it."""
+    if "error" not in table.column_names or table["error"].null_count == table.num_rows:
+        return {}
+    errors = enumerate(table["error"].to_pylist())
+    return {row: error for row, error in errors if error is not None}
+
+
 def _halving(
     stage: Stage, batch: pa.Table, rows: Rows, errors: list[str | None]
 ) -> Iterator[tuple[Rows, pa.Table]]:
@@ -135,7 +143,7 @@ def _halving(
         yield from _halving(stage, batch, rows[:middle], errors)
         yield from _halving(stage, batch, rows[middle:], errors)
         return
-    wrong = unsound(table)
+    wrong = unsound(table) | _stated(table)
     for row, said in wrong.items():
         errors[rows[row]] = said
     good = np.array([row for row in range(len(rows)) if row not in wrong], dtype=np.int64)

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validat
 
 from rayeval.chunk.config import Chunk
 from rayeval.chunk.tokens import Tokenizer, Words
-from rayeval.context.selection import Context
+from rayeval.context.live import HttpSelector, PythonSelector
+from rayeval.context.selection import Budget, TopK
 from rayeval.corpus.config import Corpus, Parse
 from rayeval.errors import ConfigError
 from rayeval.execution.placement import Placement
@@ -16,18 +17,22 @@ from rayeval.fuse.fusion import Fuse, weights_of
 from rayeval.golden.config import Golden
 from rayeval.metrics.config import Metrics
 from rayeval.rerank.config import CrossEncoder
+from rayeval.rerank.live import HttpReranker, PythonReranker
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.filter import Filter
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical.bm25 import Bm25
 
-Arm = Annotated[Bm25 | Dense, Field(discriminator="kind")]
+Arm = Annotated[Bm25 | Dense | HttpArm | PythonArm, Field(discriminator="kind")]
+Rerank = Annotated[CrossEncoder | HttpReranker | PythonReranker, Field(discriminator="kind")]
+Context = Annotated[TopK | Budget | HttpSelector | PythonSelector, Field(discriminator="kind")]
 
 # fmt: off
 STAGES = ("ingest", "parse", "chunk", "filter", "retrieve", "fuse", "fused", "rerank", "reranked",
           "context", "answer", "judge", "retrieval", "end_to_end")
 STEPS = ("documents", "catalogue", "elements", "chunks", "questions", "located", "spots",
-         "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "fitted", "missed",
-         "neighbours", "per_query", "failures", "aggregate", "slices")
+         "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "offered", "fitted",
+         "missed", "neighbours", "per_query", "failures", "aggregate", "slices")
 COLUMNS = ("question_id", "question", "answerable", "labels", "evidence", "required_aspects",
            "removed_gold", "sampled")
 # fmt: on
@@ -67,7 +72,7 @@ class RunConfig(Part):
     chunk: Chunk
     retrieve: Retrieve
     fuse: Fuse | None = None
-    rerank: CrossEncoder | None = None
+    rerank: Rerank | None = None
     context: Context | None = None
     metrics: Metrics = Metrics()
     latency: Latency = Latency()

@@ -16,10 +16,16 @@ from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import load_config
+from rayeval.live import code
+from rayeval.live.config import Http, Python
+from rayeval.live.log import Nothing
+from rayeval.live.service import Service
 from rayeval.rerank.config import CrossEncoder
+from rayeval.rerank.live import HttpReranker, PythonReranker
 from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical import analyzers
 from rayeval.retrieve.lexical.bm25 import Bm25
 
@@ -139,6 +145,8 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
         yield name, partial(_arm, arm)
     if config.rerank is not None:
         yield "rerank", partial(_reranker, config.rerank)
+    if isinstance(config.context, Http | Python):
+        yield "context", partial(_live, config.context)
 
 
 def _facts(identity: Mapping[str, object]) -> str:
@@ -147,7 +155,9 @@ def _facts(identity: Mapping[str, object]) -> str:
     return ", ".join([str(identity["kind"]), *rest])
 
 
-def _arm(arm: Bm25 | Dense) -> str:
+def _arm(arm: Bm25 | Dense | HttpArm | PythonArm) -> str:
+    if isinstance(arm, Http | Python):
+        return _live(arm)
     if isinstance(arm, Bm25):
         return analyzers.build(arm.analyzer).version
     _require(arm.embedder.kind, why=f"the embedder {arm.embedder.kind}")
@@ -156,7 +166,18 @@ def _arm(arm: Bm25 | Dense) -> str:
     return embedder_revision(arm.embedder)
 
 
-def _reranker(config: CrossEncoder) -> str:
+def _live(config: Http | Python) -> str:
+    """That it could be asked; nobody asks it here."""
+    if isinstance(config, Python):
+        code.build(config.factory, config.settings, config.folder)
+        return config.factory
+    Service(config, Nothing())
+    return config.url
+
+
+def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:
+    if not isinstance(config, CrossEncoder):
+        return _live(config)
     _require("cross_encoder", why="a cross-encoder")
     return reranker_revision(config)
 

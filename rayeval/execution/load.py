@@ -17,10 +17,14 @@ from rayeval.execution.config import RunConfig
 from rayeval.execution.values import parsed, refused
 from rayeval.golden.problems import shown as short
 
-PATHS = {"path", "model", "base"}
+PATHS = {"path", "model", "base", "folder"}
 """Settings that may name a file or folder."""
-REMOTE = frozenset({"model", "query_body", "passage_body"})
-"""Settings of an endpoint that go to it as they are."""
+REMOTE: dict[Any, frozenset[str]] = {
+    "openai": frozenset({"model", "query_body", "passage_body"}),
+    "http": frozenset({"body", "headers", "fields"}),
+    "python": frozenset({"settings"}),
+}
+"""By kind, settings that go to a system as they are."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,9 @@ def _located(value: Any, base: str) -> Any:
         return [_located(item, base) for item in value]
     if not isinstance(value, dict):
         return value
-    remote = REMOTE if value.get("kind") == "openai" else frozenset[str]()
+    if value.get("kind") == "python":
+        value = {"folder": ".", **value}
+    remote = REMOTE.get(value.get("kind"), frozenset())
     return {key: item if key in remote else _placed(key, item, base) for key, item in value.items()}
 
 
@@ -108,7 +114,9 @@ def _placed(key: Any, value: Any, base: str) -> Any:
     if key not in PATHS or not isinstance(value, str) or value.startswith("package:"):
         return _located(value, base)
     place = files.resolve(value, base)
-    named = value != "" and (key == "path" or value.startswith(".") or files.exists(place))
+    named = value != "" and (
+        key in ("path", "folder") or value.startswith(".") or files.exists(place)
+    )
     return place if named else value
 
 

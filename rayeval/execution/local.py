@@ -40,7 +40,7 @@ class LocalExecutor:
         """Partitions of a step, as they are finished."""
         if step.kind == "scatter":
             yield from self._scatter(step, parts)
-        elif self.workers == 1 or len(parts) == 1:
+        elif self.workers == 1 or len(parts) == 1 or step.single:
             yield from (self.worker.compute(step, part) for part in parts)
         else:
             tasks = [self._pool().submit(_compute, step, part) for part in parts]

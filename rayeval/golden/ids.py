@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from rayeval.golden import contract
 from rayeval.golden.text import LONE
 from rayeval.tables import made_question_id
 
@@ -16,7 +17,7 @@ def id_of(value: Any) -> str | None:
     """A record's own id, else one made of its question's text."""
     if not isinstance(value, dict):
         return None
-    named, question = value.get("question_id"), value.get("question")
+    named, question = contract.named(value.get("question_id")), value.get("question")
     if isinstance(named, str):
         return _storable(named)
     if named is not None or not isinstance(question, str) or LONE.search(question):

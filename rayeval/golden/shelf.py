@@ -42,10 +42,13 @@ class Shelf:
         """`keys`, which has KEY's columns, with the `position` of those that stand here."""
         return keys.join(self._texts.select(*KEY, "position"), on=KEY)
 
-    def saying(self, quotes: list[str]) -> pl.DataFrame:
-        """(`position` of a current document, `quote` that it may hold), each pair once."""
-        forms = {"quote": quotes, "form": quotes}
-        normals = {"quote": quotes, "form": [normal(quote) for quote in quotes]}
+    def saying(self, quotes: list[str], head: int | None = None) -> pl.DataFrame:
+        """(`position` of a current document, `quote` that it may hold), each pair once.
+
+        head: characters of a quote that are looked for; None: all of them.
+        """
+        forms = {"quote": quotes, "form": [quote[:head] for quote in quotes]}
+        normals = {"quote": quotes, "form": [normal(quote)[:head] for quote in quotes]}
         exact = _holding(self._current, pl.DataFrame(forms, FORMS))
         return pl.concat([exact, _holding(self._normals, pl.DataFrame(normals, FORMS))]).unique()
 

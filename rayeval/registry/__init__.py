@@ -22,6 +22,7 @@ from rayeval.registry.judgement import (
     totals,
 )
 from rayeval.registry.later import fitted, fuser, reranker, selector
+from rayeval.registry.live import Placed, asking, placed
 from rayeval.registry.reading import (
     catalogue,
     chunker,
@@ -34,9 +35,12 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
+from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
 
 __all__ = [
+    "Placed",
     "ann_index",
+    "asking",
     "catalogue",
     "chunker",
     "documents",
@@ -49,19 +53,25 @@ __all__ = [
     "fuser",
     "index_recall",
     "missed",
+    "nothing",
     "nothing_selected",
     "parser",
     "per_query",
+    "placed",
     "questions",
     "ranks",
     "reranker",
     "sample",
+    "scorer",
     "scores",
     "search",
     "selector",
     "severed",
+    "stated",
     "statistics",
     "term_counter",
+    "texts",
     "totals",
     "units",
+    "unpacked",
 ]

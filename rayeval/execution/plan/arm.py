@@ -8,6 +8,7 @@ from typing import Any
 from rayeval.execution.plan.builder import Builder, columns
 from rayeval.execution.step import Column, Step
 from rayeval.retrieve.dense.config import Dense
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical.bm25 import Bm25
 
 
@@ -16,7 +17,7 @@ class Arm:
     """What the rest of the plan needs of one arm."""
 
     name: str
-    config: Bm25 | Dense
+    config: Bm25 | Dense | HttpArm | PythonArm
     stages: dict[str, Step]
     """Trace stage → its step; the last one goes on to fusion."""
     sharded: dict[str, str] = field(default_factory=dict)
@@ -25,6 +26,8 @@ class Arm:
     """A question's batch where it is more than the question."""
     queries: Step | None = None
     """The step that embeds questions, where there is one."""
+    asking: Step | None = None
+    """The step that asks a live system, where the arm is one: the only one whose time counts."""
 
     @property
     def name_exact(self) -> str:
@@ -35,6 +38,13 @@ class Arm:
     def identity(self) -> dict[str, Any]:
         """Its settings; whatever else decides its scores is in the keys of its inputs."""
         return {**self.config.identity(), "arm": self.name}
+
+    @property
+    def foreign(self) -> tuple[Column, ...]:
+        """The passages that come with its hits, being no chunks of the corpus."""
+        if self.asking is None:
+            return ()
+        return (Column(self.onward[1].key, "foreign", f"foreign:{self.name}"),)
 
     def asked(self, resolved: Step) -> tuple[Column, ...]:
         """What a question's batch holds for this arm."""
@@ -49,4 +59,4 @@ class Arm:
 
 def filter_identity(builder: Builder) -> dict[str, object]:
     """The filter, as part of a search step's identity."""
-    return {"filter": builder.config.retrieve.filter.identity()}
+    return {"filter": builder.run.retrieve.filter.identity()}

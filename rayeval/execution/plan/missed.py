@@ -16,6 +16,8 @@ from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.step import Column, Step
 from rayeval.metrics.pipeline import Pipeline
+from rayeval.retrieve.dense.config import Dense
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical.bm25 import Bm25
 from rayeval.tables import HITS, TEXTS
 
@@ -74,21 +76,23 @@ def missed_steps(
     )
     steps = MissedSteps()
     for arm in arms:
-        scores = _scores(builder, arm, wanted, resolved)
+        if isinstance(arm.config, HttpArm | PythonArm):
+            continue  # nobody can ask it for the rank of what it doesn't give
+        scores = _scores(builder, arm, arm.config, wanted, resolved)
         steps.scores[arm.name] = scores
-        steps.ranks[arm.name] = _ranks(builder, arm, scores, resolved)
+        steps.ranks[arm.name] = _ranks(builder, arm, arm.config, scores, resolved)
         if isinstance(arm.config, Bm25):
             steps.severed[arm.name] = _severed(builder, arm, arm.config, neighbours, resolved)
     return steps
 
 
-def _scores(builder: Builder, arm: Arm, wanted: Step, resolved: Step) -> Step:
+def _scores(builder: Builder, arm: Arm, config: Bm25 | Dense, wanted: Step, resolved: Step) -> Step:
     return builder.add(
         Step(
             name=f"scores:{arm.name}",
             kind="scatter",
             identity=arm.identity,
-            make=partial(registry.scores, arm.config),
+            make=partial(registry.scores, config),
             schema=per_question(scores=HITS),
             batch=(*arm.asked(resolved), *columns(wanted, "wanted", error="missed.error")),
             sharded=arm.sharded,
@@ -98,14 +102,14 @@ def _scores(builder: Builder, arm: Arm, wanted: Step, resolved: Step) -> Step:
     )
 
 
-def _ranks(builder: Builder, arm: Arm, scores: Step, resolved: Step) -> Step:
-    filtering = builder.config.retrieve.filter
+def _ranks(builder: Builder, arm: Arm, config: Bm25 | Dense, scores: Step, resolved: Step) -> Step:
+    filtering = builder.run.retrieve.filter
     return builder.add(
         Step(
             name=f"ranks:{arm.name}",
             kind="scatter",
             identity={**arm.identity, "filter": filtering.identity()},
-            make=partial(registry.ranks, arm.config, filtering),
+            make=partial(registry.ranks, config, filtering),
             schema=per_question(ranks=pa.list_(pa.int64())),
             batch=(
                 *arm.asked(resolved),

@@ -17,7 +17,7 @@ from rayeval.execution.plan.missed import missed_steps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.plan.search import arm_steps
 from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
-from rayeval.execution.step import Step
+from rayeval.execution.step import Step, digest
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,13 @@ class Timed:
     """The arm that goes on to fusion with this stage."""
     counters: tuple[tuple[str, str, str], ...] = ()
     """(key, column, counter)."""
+    output: Step | None = None
+    """The step with its hits, where that is not the last one timed."""
+
+    @property
+    def shown(self) -> Step:
+        """The step whose output is the stage's part of the trace."""
+        return self.output or self.steps[-1]
 
 
 @dataclass(frozen=True)
@@ -40,20 +47,18 @@ class Inputs:
     fingerprints: tuple[str, ...]
     golden_sha256: str
 
+    @property
+    def pins(self) -> dict[str, str]:
+        """What a resumed run must find again."""
+        return {"golden": self.golden_sha256, "corpus": digest(list(self.fingerprints))}
+
 
 @dataclass(frozen=True)
-class Plan:
-    """Every step in an order in which they can be computed, and the outputs that matter."""
+class Steps:
+    """Every step in an order in which they can be computed."""
 
     steps: tuple[Step, ...]
     resolved: Step
-    catalogue: Step
-    chunks: Step
-    timed: tuple[Timed, ...]
-    tables: tuple[tuple[str, Step], ...]
-    """Outputs that are tables of the run as they are."""
-    filter: Step
-    places: tuple[Step, ...]
 
     def needed(self, target: Step) -> list[Step]:
         """`target` and what it is computed from, in order."""
@@ -66,16 +71,32 @@ class Plan:
                 todo += [c.key for c in step.batch] + [*step.sharded.values(), *step.whole.values()]
         return [step for step in self.steps if step.key in keys]
 
+
+@dataclass(frozen=True)
+class Plan(Steps):
+    """The steps of a run, and the outputs that matter."""
+
+    catalogue: Step
+    chunks: Step
+    timed: tuple[Timed, ...]
+    tables: tuple[tuple[str, Step], ...]
+    """Outputs that are tables of the run as they are."""
+    filter: Step
+    places: tuple[Step, ...]
+    foreign: tuple[Step, ...] = ()
+    """Outputs with passages that are no chunks of the corpus."""
+
     def sources(self, root: str) -> Sources:
         """What the run's files are written from."""
         stages = [("filter", self.filter.key)]
-        stages += [(timed.stage, timed.steps[-1].key) for timed in self.timed]
+        stages += [(timed.stage, timed.shown.key) for timed in self.timed]
         return Sources(
             root=root,
             questions=self.resolved.key,
             stages=tuple(stages),
             places=tuple(step.key for step in self.places),
             chunks=self.chunks.key,
+            foreign=tuple(step.key for step in self.foreign),
             tables=tuple((name, step.key) for name, step in self.tables),
         )
 
@@ -90,23 +111,23 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
     arms = [arm_steps(builder, name, corpus, resolved) for name in config.retrieve.arms]
     hits = {stage: step for arm in arms for stage, step in arm.stages.items()}
     timed = [_timed_arm(arm, stage) for arm in arms for stage in arm.stages]
-    passages = passages_step(builder, hits, corpus, resolved)
+    passages = passages_step(builder, arms, corpus, resolved)
     last = fuse_step(builder, arms, resolved)
     if "fused" in last:
         timed.append(Timed("fused", (last["fused"],)))
     for label, step in list(last.items()):
-        reranked = rerank_step(builder, (label, step), corpus, resolved, golden)
+        reranked = rerank_step(builder, (label, step), arms, corpus, resolved, golden)
         if reranked is not None:
             texts = builder.named["candidates"]
             pairs = ((reranked.key, "reranked_pairs", "reranked_pairs"),)
             timed.append(Timed("reranked", (texts, reranked), counters=pairs))
             last = {"reranked": reranked}
     for label, step in list(last.items()):
-        context = context_step(builder, (label, step), passages, resolved)
+        context = context_step(builder, (label, step), passages, arms, corpus, resolved)
         if context is not None:
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))
-    later = {t.stage: t.steps[-1] for t in timed if t.stage not in hits}
+    later = {t.stage: t.shown for t in timed if t.stage not in hits}
     # What no arm found is a matter of the arms alone: another reranker doesn't rank it again.
     searched = walked(hits, gold, passages, resolved)
     missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
@@ -122,20 +143,23 @@ def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Pl
         tables=tuple(tables.items()),
         filter=gold.filter,
         places=(passages, gold.chunks),
+        foreign=tuple(arm.onward[1] for arm in arms if arm.asking is not None),
     )
 
 
 def _timed_arm(arm: Arm, stage: str) -> Timed:
-    """An arm's stage; a dense one embeds the question first."""
+    """An arm's stage; a dense one embeds the question first, a live one's time is its answer's."""
     search = arm.stages[stage]
     onward = arm.name if stage == arm.onward[0] else None
+    if arm.asking is not None:
+        return Timed(stage, (arm.asking,), onward, output=search)
     if arm.queries is None:
         return Timed(stage, (search,), onward)
     tokens = ((arm.queries.key, "tokens", "embedded_tokens"),)
     return Timed(stage, (arm.queries, search), onward, tokens)
 
 
-def sequence(plan: Plan) -> Sequence[Step]:
+def sequence(plan: Steps) -> Sequence[Step]:
     """Every step, those that can find a problem in the user's files first."""
     first = plan.needed(plan.resolved)
     keys = {step.key for step in first}

@@ -9,8 +9,10 @@ from rayeval.execution.plan.arm import Arm, filter_identity
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.plan.corpus import CorpusSteps
 from rayeval.execution.plan.dense import dense_arm
+from rayeval.execution.plan.live import live_arm
 from rayeval.execution.step import Step
 from rayeval.retrieve.dense.config import Dense
+from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical import analyzers, terms
 from rayeval.retrieve.lexical.bm25 import Bm25
 from rayeval.tables import FOUND
@@ -18,11 +20,13 @@ from rayeval.tables import FOUND
 
 def arm_steps(builder: Builder, name: str, corpus: CorpusSteps, resolved: Step) -> Arm:
     """The steps of the arm called `name`."""
-    match builder.config.retrieve.arms[name]:
+    match builder.run.retrieve.arms[name]:
         case Bm25() as config:
             return _lexical(builder, name, config, corpus, resolved)
         case Dense() as config:
             return dense_arm(builder, name, config, corpus, resolved)
+        case HttpArm() | PythonArm() as config:
+            return live_arm(builder, name, config, corpus, resolved)
 
 
 def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, resolved: Step) -> Arm:
@@ -57,7 +61,7 @@ def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, res
             kind="scatter",
             fallible=True,
             identity={**config.identity(), "analyzer": analyzer, **filter_identity(builder)},
-            make=partial(registry.search, config, builder.config.retrieve.filter),
+            make=partial(registry.search, config, builder.run.retrieve.filter),
             schema=FOUND,
             batch=columns(
                 resolved, "question_id", "question", "principals", error="resolved.error"

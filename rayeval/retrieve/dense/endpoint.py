@@ -5,33 +5,15 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential,
-)
+from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
-from rayeval.errors import ConfigError, InfrastructureError, RowError
+from rayeval.errors import ConfigError, RowError
+from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s
 
 T = TypeVar("T")
-
-LONGEST_WAIT_S = 600.0
-"""A server that asks for a longer pause counts as unavailable."""
-
-
-class UnavailableError(InfrastructureError):
-    """A failure that another try may not meet again."""
-
-    def __init__(self, message: str, retry_after_s: float = 0.0) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
 
 
 class Endpoint:
@@ -52,8 +34,8 @@ class Endpoint:
         weakref.finalize(self, self.client.close)
         self.retrying = Retrying(
             stop=stop_after_attempt(retries + 1),
-            wait=_pause,
-            retry=retry_if_exception(_may_pass),
+            wait=pause,
+            retry=retry_if_exception(may_pass),
             reraise=True,
         )
 
@@ -90,10 +72,9 @@ class Endpoint:
                 f"{self.url} has no such endpoint or model (HTTP {status}): check `base_url` and "
                 f"`model`. It said: {said}"
             )
-        if status in (408, 425, 429) or status >= 500:
-            return UnavailableError(
-                f"{self.url} failed with HTTP {status}: {said}", _asked(response)
-            )
+        if passing(status):
+            failed = f"{self.url} failed with HTTP {status}: {said}"
+            return UnavailableError(failed, retry_after_s(response))
         return RowError(f"{self.url} refused the text (HTTP {status}): {said}")
 
 
@@ -104,27 +85,3 @@ def _key(variable: str | None) -> str | None:
     if not value:
         raise ConfigError(f"the environment variable {variable} (`api_key_env`) isn't set")
     return value
-
-
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, UnavailableError) and error.retry_after_s <= LONGEST_WAIT_S
-
-
-def _pause(state: RetryCallState) -> float:
-    """As long as the server asked, at least 0.5, 1, 2, … seconds."""
-    backoff = wait_exponential(multiplier=0.5, max=30)(state)
-    error = state.outcome.exception() if state.outcome else None
-    return max(backoff, error.retry_after_s if isinstance(error, UnavailableError) else 0.0)
-
-
-def _asked(response: httpx.Response) -> float:
-    """The Retry-After header in seconds: it holds a number or a date; 0 without one."""
-    text = response.headers.get("Retry-After", "").strip()
-    if text.isdecimal():
-        return float(text)
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return 0.0
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

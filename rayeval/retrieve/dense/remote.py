@@ -9,7 +9,8 @@ import numpy as np
 
 from rayeval.columns import Floats
 from rayeval.errors import ConfigError, RowError
-from rayeval.retrieve.dense.endpoint import Endpoint, UnavailableError
+from rayeval.live.retry import UnavailableError
+from rayeval.retrieve.dense.endpoint import Endpoint
 from rayeval.retrieve.dense.vectors import Vectors, unit
 
 

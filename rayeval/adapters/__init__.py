@@ -1,0 +1,1 @@
+"""Results of other libraries as hits; none of them needs to be installed."""

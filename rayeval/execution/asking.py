@@ -1,0 +1,140 @@
+"""A golden set's questions put to a user's search function: `rayeval.evaluate(search, …)`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from rayeval.errors import ConfigError, DataError, RowError
+from rayeval.execution.runs import Run
+from rayeval.execution.score import ScoreOptions, score_tables
+from rayeval.golden.load import load_questions
+from rayeval.hits import hits_of
+from rayeval.tables import FOREIGN
+
+BLOCK = 256
+"""Questions asked before their answers are handed on."""
+
+
+def evaluate_search(
+    search: Callable[..., Any],
+    *,
+    golden: str | None,
+    k: int,
+    corpus: str | None,
+    metrics: Sequence[str] | None,
+    stage: str,
+    name: str,
+    runs: str,
+    store: str | None,
+    workers: int,
+) -> Run:
+    """The committed run of a search function (see `rayeval.evaluate`)."""
+    if golden is None:
+        raise ConfigError(
+            "a search function needs questions: evaluate(search, golden='golden.csv')"
+        )
+    if k < 1 or workers < 1 or not stage:
+        raise ConfigError(f"k {k}, workers {workers}, stage {stage!r}: expected 1 or more, a name")
+    options = ScoreOptions(
+        corpus=corpus,
+        metrics=metrics,
+        cutoffs=(k,),
+        keep_trace=True,  # nobody else has it
+        runs=runs,
+        store=store,
+        name=name,
+    )
+    options.config(golden, ["trace"])  # what is wrong with it is said before anything is asked
+    questions, problems = load_questions(golden)
+    if wrong := [problem for problem in problems if not problem.warning]:
+        raise DataError(wrong)
+    tables = asked(search, questions, stage=stage, k=k, workers=workers)
+    return score_tables(golden, tables, options)
+
+
+def asked(
+    search: Callable[..., Any], questions: pa.Table, *, stage: str, k: int, workers: int
+) -> Iterator[pa.Table]:
+    """Tables of FOREIGN: what `search` gives for `questions` (QUESTIONS), in their order.
+
+    search: `search(question)` gives hits, best first (`rayeval.hits`); a coroutine function may be
+    one; it is also given `principals` and `k` if it has parameters of these names. Whatever it
+    raises is that question's error. workers: questions asked at once, each in a thread.
+    Raises ConfigError if it can't be called with a question.
+    """
+    given = _parameters(search)
+    with _loop() as awaited, ThreadPoolExecutor(workers) as pool:
+        ask = partial(_asked, search, given & {"principals", "k"}, stage, k, awaited)
+        for start in range(0, questions.num_rows, BLOCK):
+            block = questions.select(["question_id", "question", "principals"]).slice(start, BLOCK)
+            rows = list(pool.map(ask, block.to_pylist()))
+            yield pa.Table.from_pylist(rows, schema=FOREIGN)
+
+
+def _asked(
+    search: Callable[..., Any],
+    wanted: frozenset[str],
+    stage: str,
+    k: int,
+    awaited: Callable[[Awaitable[Any]], Any],
+    question: Mapping[str, Any],
+) -> dict[str, Any]:
+    """One question's row of FOREIGN."""
+    options = {"principals": question["principals"], "k": k}
+    row = {"question_id": question["question_id"], "stage": stage}
+    start = time.perf_counter()
+    try:
+        found = search(question["question"], **{name: options[name] for name in wanted})
+        found = awaited(found) if inspect.isawaitable(found) else found
+        elapsed = 1000 * (time.perf_counter() - start)
+        return row | {"hits": hits_of(found), "latency_ms": elapsed}
+    except RowError as error:
+        return row | {"error": str(error)}
+    except Exception as error:  # noqa: BLE001 - whatever the user's search raises is the row's error
+        return row | {"error": f"{type(error).__name__}: {error}"}
+
+
+def _parameters(search: Callable[..., Any]) -> frozenset[str]:
+    """The names that `search` takes besides the question."""
+    try:
+        signature = inspect.signature(search)
+    except (TypeError, ValueError):  # some callables written in C have none
+        return frozenset()
+    names = frozenset(list(signature.parameters)[1:])
+    try:
+        signature.bind("question", **dict.fromkeys(names & {"principals", "k"}))
+    except TypeError as error:
+        raise ConfigError(
+            f"the search function can't be called as search(question): {error}. It may also take "
+            "`principals` and `k` by name; what else it needs, bind with functools.partial."
+        ) from error
+    return names
+
+
+@contextmanager
+def _loop() -> Iterator[Callable[[Awaitable[Any]], Any]]:
+    """What waits for a coroutine, from any thread, on one event loop that serves them all."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield lambda found: asyncio.run_coroutine_threadsafe(_coroutine(found), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _coroutine(found: Awaitable[Any]) -> Any:
+    return await found

@@ -1,0 +1,32 @@
+"""The user's Python code asked with a batch: a table goes in, an answer per row comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from rayeval.errors import RowError
+
+
+def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> list[Any]:
+    """What the code gives for every row of `batch`.
+
+    It may answer with a list, or with a table that has `column`.
+    Raises RowError if that isn't one answer per row, and for what the network did to the code.
+    """
+    try:
+        found = code(batch)
+    except OSError as error:  # a search's lost connection is no fault of this machine
+        raise RowError(f"{type(error).__name__}: {error}") from error
+    if isinstance(found, pa.Table):
+        if column not in found.column_names:
+            raise RowError(f"the table has no column {column!r}, only {found.column_names}")
+        found = found[column].to_pylist()
+    if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
+        raise RowError(f"expected a list with an answer per question, got {type(found).__name__}")
+    listed = [one.tolist() if hasattr(one, "tolist") else one for one in found]
+    if len(listed) != batch.num_rows:
+        raise RowError(f"{len(listed)} answers for {batch.num_rows} questions")
+    return listed

@@ -1,0 +1,103 @@
+"""Answers that were paid for: what reached this log is never asked for again (DESIGN §9, law 8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from rayeval import files
+
+
+class Log(Protocol):
+    """Answers by the digest of their request."""
+
+    def get(self, digest: str) -> Any:
+        """What was answered; None where nothing was."""
+        ...
+
+    def put(self, digest: str, answer: Any) -> None:
+        """Keeps an answer; it outlives this process once this returns."""
+        ...
+
+
+def log_in(folder: str) -> Log:
+    """The log in a folder, wherever it is."""
+    return Objects(folder) if files.is_uri(folder) else Lines(folder)
+
+
+class Nothing:
+    """A log that keeps nothing: what is timed has to be asked."""
+
+    def get(self, digest: str) -> Any:
+        """Nothing."""
+        return None
+
+    def put(self, digest: str, answer: Any) -> None:
+        """Forgets it."""
+
+
+class Lines:
+    """JSON Lines in a local folder: a file of every process that writes, read by all later ones.
+
+    In memory are only places. A line that a killed process left unfinished doesn't count.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._places: dict[str, tuple[Path, int, int]] = {}
+        for path in sorted(self._folder.glob("*.jsonl")):
+            self._places |= {name: (path, start, size) for name, start, size in _lines(path)}
+        self._path = self._folder / f"{uuid.uuid4().hex}.jsonl"
+
+    def get(self, digest: str) -> Any:
+        """What was answered; None where nothing was."""
+        if digest not in self._places:
+            return None
+        path, start, size = self._places[digest]
+        with path.open("rb") as file:
+            file.seek(start)
+            return json.loads(file.read(size))["answer"]
+
+    def put(self, digest: str, answer: Any) -> None:
+        """Appends a line, which the system has when this returns."""
+        row = {"request": digest, "answer": answer}
+        data = json.dumps(row).encode() + b"\n"
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            start, left = os.fstat(handle).st_size, data
+            while left:
+                left = left[os.write(handle, left) :]
+        finally:
+            os.close(handle)
+        self._places[digest] = (self._path, start, len(data))
+
+
+class Objects:
+    """An object of every answer, for stores that can't append."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def get(self, digest: str) -> Any:
+        """What was answered; None where nothing was."""
+        path = f"{self._folder}/{digest}.json"
+        return files.read_json(path)["answer"] if files.exists(path) else None
+
+    def put(self, digest: str, answer: Any) -> None:
+        """Writes the object."""
+        files.write_bytes(f"{self._folder}/{digest}.json", json.dumps({"answer": answer}).encode())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, int, int]]:
+    """(digest, start, size in bytes) of every whole line."""
+    start = 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield json.loads(line)["request"], start, len(line)
+            start += len(line)

@@ -1,0 +1,1 @@
+"""Arms that are somebody else's search: a service, or code of the user's own."""

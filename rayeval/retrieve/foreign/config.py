@@ -1,0 +1,25 @@
+"""Settings of arms that ask a live system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, PositiveInt
+
+from rayeval.live.config import Http, Python
+
+
+class HttpArm(Http):
+    """A search service: its hits are passages by DESIGN §3's fields, which `fields` maps."""
+
+    depth: PositiveInt = Field(100, description="hits kept per question, and {depth} in a request")
+
+
+class PythonArm(Python):
+    """Code of the user's own: called with a batch table, it gives every question's hits."""
+
+    depth: PositiveInt = Field(100, description="hits kept per question")
+
+    def identity(self) -> dict[str, Any]:
+        """As of any code, under a name that no other stage's identity has."""
+        return {**super().identity(), "asked": "search"}

@@ -1,0 +1,160 @@
+"""The three-line form."""
+
+import asyncio
+import functools
+import json
+import threading
+
+import pytest
+
+import rayeval
+from rayeval.errors import ConfigError, DataError
+from rayeval.execution.asking import asked
+from rayeval.golden.load import load_questions
+
+QUESTIONS = [
+    {"question_id": "q-1", "question": "how many days", "principals": ["hr"],
+     "evidence": [{"quote": "25 days of  paid leave"}], "slices": ["numbers"]},
+    {"question_id": "q-2", "question": "when do tokens expire", "evidence": [{"quote": "after 90 days"}]},
+    {"question_id": "q-3", "question": "[bold]where[/bold]", "evidence": [{"quote": "서울"}]},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory):
+    path = tmp_path_factory.mktemp("golden") / "golden.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in QUESTIONS))
+    return path
+
+
+def search(question):
+    if "days" in question:
+        return ["nothing here", "Employees have 25 days\nof paid leave."]
+    if "tokens" in question:
+        return []
+    raise TimeoutError("the index is [cold]")
+
+
+@pytest.fixture(scope="module")
+def run(golden):
+    return rayeval.evaluate(search, golden=golden, k=3, runs=golden.parent / "runs")
+
+
+def test_three_lines(run):
+    assert "recall@3" in str(run)
+    rows = {row["question_id"]: row for row in run.failures.to_dicts()}
+    assert [rows[f"q-{n}"]["status"] for n in (1, 2, 3)] == ["success", "failed", "error"]
+    assert rows["q-2"]["code"] == "RETRIEVAL_MISSED_GOLD"
+    [error] = run.trace.filter(question_id="q-3")["error"]
+    assert error == "TimeoutError: the index is [cold]"
+    numbers = run.per_query.filter(stage="search").sort("question_id")
+    assert numbers["mrr@3"].to_list()[:2] == [0.5, 0.0]
+    assert numbers["status"].to_list() == ["ok", "ok", "error"]
+    assert set(run.latency["mode"]) == {"foreign"}
+    assert run.damage() == []
+
+
+def rows_of(found, golden, **options):
+    options = {"stage": "search", "k": 3, "workers": 1, **options}
+    tables = list(asked(found, load_questions(str(golden))[0], **options))
+    return [row for table in tables for row in table.to_pylist()]
+
+
+def test_a_coroutine_function_on_one_loop(golden):
+    loops, most, now = set(), [0], [0]
+
+    async def found(question, *, principals, k):
+        loops.add(id(asyncio.get_running_loop()))
+        now[0] += 1
+        most[0] = max(most[0], now[0])
+        await asyncio.sleep(0.05)
+        now[0] -= 1
+        return [f"{question} {principals} {k}"]
+
+    rows = rows_of(found, golden, workers=3)
+    assert len(loops) == 1
+    assert most[0] == 3
+    assert rows[0]["hits"][0]["text"] == "how many days ['hr'] 3"
+    assert all(row["latency_ms"] >= 50 for row in rows)
+
+
+def test_threads_ask_at_once_and_rows_keep_their_order(golden):
+    together = threading.Barrier(3, timeout=20)
+
+    def found(question):
+        together.wait()
+        return [{"chunk_id": question}]
+
+    rows = rows_of(found, golden, workers=3)
+    assert [row["question_id"] for row in rows] == ["q-1", "q-2", "q-3"]
+    assert [row["hits"][0]["chunk_id"] for row in rows] == [q["question"] for q in QUESTIONS]
+
+
+class Searcher:
+    def __call__(self, question, k):
+        return [f"{k}"]
+
+    def method(self, question, limit=1):
+        return [f"{limit}"]
+
+
+@pytest.mark.parametrize(
+    ("found", "want"),
+    [
+        pytest.param(lambda q: ["a"], ["a"], id="a function"),
+        pytest.param(Searcher(), ["3"], id="an object that takes k"),
+        pytest.param(Searcher().method, ["1"], id="a method with a default"),
+        pytest.param(functools.partial(Searcher().method, limit=7), ["7"], id="bound"),
+        pytest.param(lambda q: (text for text in "ab"), ["a", "b"], id="a generator"),
+    ],
+)
+def test_what_can_be_asked(golden, found, want):
+    assert [hit["text"] for hit in rows_of(found, golden)[0]["hits"]] == want
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param(None, "got None", id="forgotten return"),
+        pytest.param("text", "expected a list of hits", id="one text"),
+        pytest.param([{"txt": "a"}], "hit 1 has the field 'txt'", id="a typo"),
+        pytest.param([{"chunk_id": "a"}, {"chunk_id": "a"}], "same chunk_id 'a'", id="an id twice"),
+    ],
+)
+def test_an_answer_that_is_none_is_the_rows_error(golden, given, message):
+    [row, *_] = rows_of(lambda q: given, golden)
+    assert row["hits"] is None
+    assert message in row["error"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        pytest.param(lambda g: rayeval.evaluate(search), "needs questions", id="no golden set"),
+        pytest.param(lambda g: rayeval.evaluate(search, golden=g, k=0), "expected 1 or more", id="k 0"),
+        pytest.param(
+            lambda g: rayeval.evaluate(search, golden=g, limit=1), "are for configurations", id="limit"
+        ),
+        pytest.param(
+            lambda g: rayeval.evaluate("rayeval.yaml", golden=g), "has its own", id="a config and a golden set"
+        ),
+        pytest.param(
+            lambda g: rayeval.evaluate(lambda q, index: [], golden=g),
+            "can't be called as search.question.", id="an argument that nobody gives",
+        ),
+        pytest.param(
+            lambda g: rayeval.evaluate(search, golden=g, metrics=["recal@3"]), "unknown metric", id="a metric"
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_refused_before_anything_is_asked(golden, tmp_path, monkeypatch, call, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=message):
+        call(golden)
+
+
+def test_a_golden_set_with_problems(tmp_path):
+    path = tmp_path / "golden.jsonl"
+    path.write_text('{"question_id": "q", "question": "x", "evidence": 7}\n')
+    with pytest.raises(DataError, match=r"golden\.jsonl:1"):
+        rayeval.evaluate(search, golden=path, runs=tmp_path / "runs")
