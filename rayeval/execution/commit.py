@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rayeval import files
+from rayeval import files, registry
 from rayeval.corpus.catalogue import snapshot_hash
 from rayeval.execution import artifacts, latency, manifest
 from rayeval.execution import inputs as store_inputs
@@ -72,6 +72,7 @@ def _manifest(
             "snapshot": snapshot_hash(catalogue),
             "documents": catalogue.num_rows,
             "chunks": done[plan.chunks.key].rows,
+            "extractors": registry.extractors(inputs.units),
         },
         "stages": [timed.stage for timed in plan.timed],
         "models": models(config),

