@@ -114,8 +114,9 @@ def _nothing(names: Sequence[str], include: Sequence[str] | None) -> str:
 
 
 def _pattern(glob: str) -> re.Pattern[str]:
-    """As in a shell, a wildcard doesn't stand for a dot that a name begins with."""
-    shown = r"(?!(?<![^/])\.)"
+    """As in a shell, a wildcard doesn't stand for a dot that a name begins with; nor for ~$, with
+    which Word marks a file that it has open."""
+    shown = r"(?!(?<![^/])(?:\.|~\$))"
     folders = f"(?:{shown}[^/]+/)*"
     rules = {
         "**/": folders,

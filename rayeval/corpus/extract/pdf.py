@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import logging
+import struct
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,36 +34,43 @@ their heights differ by less than 15%."""
 
 
 def read(data: bytes, found: Findings) -> Draft | None:
-    """The PDF's pages; a problem where it is encrypted or damaged, a warning where it has no text.
-
-    pdfminer meets damage with whatever Python raises, so that all but a fault of the machine is
-    taken for it.
-    """
-    import pdfplumber
-    from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
-
+    """The pages; a problem where the PDF is encrypted or damaged, a warning if without text."""
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
-    draft, silent = Draft(), []
+    draft = Draft()
     try:
-        with pdfplumber.open(io.BytesIO(data)) as pdf:
-            for page in pdf.pages:
-                if not _read_page(page, draft):
-                    silent.append(page.page_number)
-                page.close()
-            count = len(pdf.pages)
-            draft.title = _title(pdf.metadata)
-    except (
-        PdfminerException, MalformedPDFException, ArithmeticError, AssertionError, AttributeError,
-        LookupError, RuntimeError, TypeError, ValueError,
-    ) as error:  # fmt: skip
+        has_text = _read_pages(data, draft)
+    except _damage() as error:
         found.add(*_refusal(error))
         return None
-    if not count or _END not in data.rstrip(b"\0")[-2048:]:
-        lacks = "its end (%%EOF): it was cut off" if count else "a page"
+    if not has_text or _END not in data.rstrip(b"\0")[-2048:]:
+        lacks = "its end (%%EOF): it was cut off" if has_text else "a page"
         found.add("damaged_document", f"the PDF lacks {lacks}; save or fetch it again")
         return None
-    _warn(draft, silent, count, found)
+    _warn(draft, has_text, found)
     return draft
+
+
+def _read_pages(data: bytes, draft: Draft) -> list[bool]:
+    """Lays every page down; which of them have text."""
+    import pdfplumber
+
+    has_text = []
+    with pdfplumber.open(io.BytesIO(data)) as pdf:
+        draft.title = _title(pdf.metadata)
+        for page in pdf.pages:
+            has_text.append(_read_page(page, draft))
+            page.close()
+    return has_text
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What a damaged file raises: pdfminer meets it with whatever Python does."""
+    from pdfminer.psexceptions import PSException
+    from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
+
+    theirs = PdfminerException, MalformedPDFException, PSException, struct.error
+    pythons = ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError
+    return *theirs, *pythons, TypeError, ValueError
 
 
 def _refusal(error: Exception) -> tuple[str, str]:
@@ -76,7 +84,8 @@ def _refusal(error: Exception) -> tuple[str, str]:
     return "damaged_document", f"can't be read as PDF: {words}; save or fetch it again"
 
 
-def _warn(draft: Draft, silent: Sequence[int], count: int, found: Findings) -> None:
+def _warn(draft: Draft, has_text: Sequence[bool], found: Findings) -> None:
+    silent, count = [page for page, has in enumerate(has_text, 1) if not has], len(has_text)
     if silent:
         pages = ", ".join(map(str, silent[:5])) + (", …" if len(silent) > 5 else "")
         on = f"in its {count} pages" if len(silent) == count else f"on page {pages} of {count}"
