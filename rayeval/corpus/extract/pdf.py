@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rayeval.corpus.extract.draft import UNKNOWN, Draft, Line
+from rayeval.corpus.extract.draft import UNKNOWN, Draft, Line, readable
 from rayeval.corpus.fields import Findings
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _warn(draft: Draft, has_text: Sequence[bool], found: Findings) -> None:
 
 def _title(metadata: dict[str, Any]) -> str | None:
     title = metadata.get("Title")
-    return title.strip("\0 \t\r\n") or None if isinstance(title, str) else None
+    return readable(title).strip("\0 \t\r\n") or None if isinstance(title, str) else None
 
 
 def _read_page(page: Page, draft: Draft) -> bool:
