@@ -90,7 +90,8 @@ def _stage(
     for rank, hit in enumerate(row["hits"] or [], start=1):
         passage = passages[hit["chunk_id"]]
         covers = {g["evidence_id"]: coverage(passage, g) for g in gold}
-        place = {name: passage[name] for name in ("source_id", "revision_id", "spans", "text")}
+        names = ("source_id", "revision_id", "pages", "spans", "text")
+        place = {name: passage[name] for name in names}
         hits.append(
             {"rank": rank, **hit, **place, "covers": {k: v for k, v in covers.items() if v}}
         )
@@ -148,7 +149,8 @@ def _stage_line(stage: Mapping[str, Any]) -> str:
 def _hit_line(hit: Mapping[str, Any]) -> str:
     covers = " ".join(f"{name} {share:.0%}" for name, share in hit["covers"].items())
     mark = f"  ◀ {covers}" if covers else ""
-    return f"  {hit['rank']:>3} {hit['score']:>9.4f}  {hit['source_id']}{mark}\n" + (
+    page = f" page {', '.join(map(str, hit['pages']))}" if hit["pages"] else ""
+    return f"  {hit['rank']:>3} {hit['score']:>9.4f}  {hit['source_id']}{page}{mark}\n" + (
         f"                 {shortened(hit['text'])}"
     )
 

@@ -29,7 +29,8 @@ def leave(document):
 
 
 def question(name, **evidence):
-    return {"question_id": name, "question": f"what about {name}", "evidence": [evidence]}
+    asked = f"what about {evidence.get('quote', name)}"
+    return {"question_id": name, "question": asked, "evidence": [evidence]}
 
 
 QUESTIONS = [
@@ -119,7 +120,9 @@ def test_the_manifest_names_the_extractors(run):
 
 
 def test_the_page_is_shown(run):
-    assert "] page 2" in question_text(run, "second")
+    shown = question_text(run, "second")
+    assert "] page 2" in shown  # the evidence's
+    assert "  manual.pdf page 2  ◀ e1 100%" in shown  # a hit's
 
 
 def test_offsets_without_a_quote_are_a_warning(folder, capsys):
