@@ -40,7 +40,11 @@ def run_config(loaded: Loaded, options: Options, watcher: Watcher) -> Run:
     run_id = f"{stamp}-{loaded.config.name}-{secrets.token_hex(2)}"
     folder = f"{options.runs.rstrip('/')}/{run_id}"
     job = Job(run_id, folder, loaded.path, loaded.config, options, manifest.now())
-    job.save()
+    try:
+        job.save()
+    except InfrastructureError:
+        files.delete_folder(folder)  # nothing is in it that could be resumed
+        raise
     watcher.say(f"run {run_id}")
     with held(folder):
         try:

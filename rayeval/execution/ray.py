@@ -20,6 +20,7 @@ import ray.data
 
 from rayeval.errors import InfrastructureError, InputError
 from rayeval.execution import calls, inputs
+from rayeval.execution.cluster import OURS
 from rayeval.execution.executor import Served, shard_count
 from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
@@ -221,10 +222,11 @@ def connect(address: str) -> None:
             address,
             log_to_driver=False,
             configure_logging=False,
-            **(own if address == "local" else {}),
+            **(own if address == OURS else {}),
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise InfrastructureError(f"can't reach Ray at {address}: {error}") from error
+    except Exception as error:  # noqa: BLE001 - a node that doesn't come up is a bare Exception
+        what = "start Ray here" if address == OURS else f"reach Ray at {address}"
+        raise InfrastructureError(f"can't {what}: {error}") from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
