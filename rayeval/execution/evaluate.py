@@ -122,6 +122,11 @@ def executor_of(config: RunConfig, options: Options) -> Iterator[Executor]:
         executor = LocalExecutor(options.root, placement)
     try:
         yield executor
+    except executor.lost as error:
+        raise InfrastructureError(
+            f"a worker process is gone, often for want of memory: {error} Fewer workers "
+            f"(--workers 1) need less of it."
+        ) from error
     finally:
         executor.close()
 

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 import ray
 import ray.data
+from ray import exceptions
 
 from rayeval.errors import InfrastructureError, InputError
 from rayeval.execution import calls, inputs
@@ -33,6 +34,12 @@ Failure = tuple[str, str]
 
 class RayExecutor:
     """Workers of the cluster at `address`, or of a Ray of our own."""
+
+    lost = (
+        exceptions.RaySystemError, exceptions.RayActorError, exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError, exceptions.OutOfMemoryError, exceptions.ObjectLostError,
+        exceptions.LocalRayletDiedError,
+    )  # fmt: skip
 
     def __init__(self, root: str, placement: Placement, address: str) -> None:
         self.root, self.placement = root, placement
@@ -224,7 +231,7 @@ def connect(address: str) -> None:
             configure_logging=False,
             **(own if address == OURS else {}),
         )
-    except Exception as error:  # noqa: BLE001 - a node that doesn't come up is a bare Exception
+    except Exception as error:  # a node that doesn't come up is a bare Exception
         what = "start Ray here" if address == OURS else f"reach Ray at {address}"
         raise InfrastructureError(f"can't {what}: {error}") from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)
