@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-VERSION = 1
+VERSION = 2
 
 TEXT = pa.large_string()
 TEXTS = pa.list_(TEXT)
@@ -92,38 +92,6 @@ RESOLVED = _questions(LOCATED)
 """As evaluated. `answerable` is false, with the slice `forbidden`, where the asker may see no
 gold; `cluster` is filled in (DESIGN §8); `slices` holds the automatic ones too."""
 
-DOCUMENTS = pa.schema(
-    [
-        ("source_id", TEXT),
-        ("revision_id", TEXT),
-        ("text", TEXT),
-        ("format", TEXT),  # markdown | text | html
-        ("language", TEXT),
-        ("title", TEXT),
-        ("url", TEXT),
-        ("valid_from", TIME),
-        ("valid_to", TIME),
-        ("deleted_at", TIME),
-        ("access", TEXTS),  # empty: everyone
-        ("text_start", pa.int64()),  # code points of BOM and front matter before the content
-        ("file", TEXT),
-        ("line", pa.int64()),
-    ]
-)
-"""One revision of a source. `text` null: a tombstone, the source was deleted at `deleted_at`."""
-
-CATALOGUE = pa.schema(
-    [
-        *(DOCUMENTS.field(n) for n in ("source_id", "revision_id", "format", "language")),
-        *(DOCUMENTS.field(n) for n in ("valid_from", "valid_to", "deleted_at", "access")),
-        ("chars", pa.int64()),
-        ("digest", pa.binary(32)),  # sha256 over the document's row
-        ("tombstone", pa.bool_()),
-        ("current", pa.bool_()),  # the one revision of its source that is valid at `as_of`
-    ]
-)
-"""Every document without its text, sorted by (source_id, revision_id)."""
-
 PIECE = pa.struct(
     [("start_char", pa.int64()), ("end_char", pa.int64()), ("text_chars", pa.int64())]
 )
@@ -142,6 +110,39 @@ ELEMENT = pa.struct(
         ("pieces", pa.list_(PIECE)),  # null with `text`
     ]
 )
+
+DOCUMENTS = pa.schema(
+    [
+        ("source_id", TEXT),
+        ("revision_id", TEXT),
+        ("text", TEXT),
+        ("format", TEXT),  # markdown | text | html | pdf | docx
+        ("language", TEXT),
+        ("title", TEXT),
+        ("url", TEXT),
+        ("valid_from", TIME),
+        ("valid_to", TIME),
+        ("deleted_at", TIME),
+        ("access", TEXTS),  # empty: everyone
+        ("text_start", pa.int64()),  # code points of BOM and front matter before the content
+        ("layout", pa.list_(ELEMENT)),  # as an extractor found it with the text; else null
+        ("file", TEXT),
+        ("line", pa.int64()),
+    ]
+)
+"""One revision of a source. `text` null: a tombstone, the source was deleted at `deleted_at`."""
+
+CATALOGUE = pa.schema(
+    [
+        *(DOCUMENTS.field(n) for n in ("source_id", "revision_id", "format", "language")),
+        *(DOCUMENTS.field(n) for n in ("valid_from", "valid_to", "deleted_at", "access")),
+        ("chars", pa.int64()),
+        ("digest", pa.binary(32)),  # sha256 over the document's row
+        ("tombstone", pa.bool_()),
+        ("current", pa.bool_()),  # the one revision of its source that is valid at `as_of`
+    ]
+)
+"""Every document without its text, sorted by (source_id, revision_id)."""
 
 PARSED = pa.schema([("source_id", TEXT), ("revision_id", TEXT), ("elements", pa.list_(ELEMENT))])
 """One row per document, elements in order of (start_char, -end_char)."""

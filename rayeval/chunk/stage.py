@@ -60,6 +60,7 @@ class Chunker:
         starts, ends = self._cut(view, self._units(view))
         edges = zip(starts.tolist(), ends.tolist(), strict=True)
         counts, inside = view.within(starts, ends)
+        n_pages, pages = view.pages(starts, ends)
         return _Found(
             row=np.full(len(starts), row),
             start=view.char_starts[starts],
@@ -67,6 +68,8 @@ class Chunker:
             text=np.array([view.text[start:end] for start, end in edges], dtype=object),
             n_elements=counts,
             element=view.elements.names[inside],
+            n_pages=n_pages,
+            page=pages,
         )
 
     def _units(self, view: View) -> Units:
@@ -78,7 +81,9 @@ class Chunker:
         return Units(len(view.text), starts)
 
     def _table(self, batch: pa.Table, found: list[_Found]) -> pa.Table:
-        row, start, end, text, n_elements, element = map(np.concatenate, zip(*found, strict=True))
+        row, start, end, text, n_elements, element, n_pages, page = map(
+            np.concatenate, zip(*found, strict=True)
+        )
         each = np.arange(len(row))
         texts = pa.array(text, TEXT)
         places = pa.StructArray.from_arrays([start, end], fields=list(SPAN))
@@ -92,14 +97,15 @@ class Chunker:
             "spans": lists(each, places, len(row)),
             "text": texts,
             "element_ids": lists(np.repeat(each, n_elements), pa.array(element, TEXT), len(row)),
-            "pages": lists(each[:0], pa.array([], pa.int64()), len(row)),
+            "pages": lists(np.repeat(each, n_pages), pa.array(page), len(row)),
             "tokens": self._counter.counts(texts),
         }
         return conform(pa.table(columns), CHUNKS)
 
 
 class _Found(NamedTuple):
-    """A document's chunks, (n_chunks,) each, and the elements in them, (sum of n_elements,)."""
+    """A document's chunks, (n_chunks,) each, and what is in them: elements, (sum of n_elements,),
+    and pages, (sum of n_pages,)."""
 
     row: Ints
     start: Ints
@@ -107,12 +113,14 @@ class _Found(NamedTuple):
     text: Names
     n_elements: Ints
     element: Names
+    n_pages: Ints
+    page: Ints
 
     @classmethod
     def none(cls) -> _Found:
         """No chunks."""
         ints, names = np.empty(0, dtype=np.int64), np.empty(0, dtype=object)
-        return cls(ints, ints, ints, names, ints, names)
+        return cls(ints, ints, ints, names, ints, names, ints, ints)
 
 
 def _view(text: str, start: int, elements: Elements) -> View:

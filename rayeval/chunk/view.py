@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rayeval.chunk.characters import Classes, Filled, classes
 from rayeval.columns import Ints, flatten
@@ -29,6 +30,8 @@ class Elements:
     """None where an element is exactly its source."""
     pieces: Names
     """Of each element with a text, (n_pieces, 3): source start, source end, characters shown."""
+    pages: Ints
+    """0 where an element's page is not known."""
 
     @property
     def outermost(self) -> npt.NDArray[np.bool_]:
@@ -70,6 +73,22 @@ class View:
         which = np.arange(len(ranges)) + (high - np.cumsum(high - low))[ranges]
         inside = stops[which] <= ends[ranges]
         return np.bincount(ranges[inside], minlength=len(starts)), which[inside]
+
+    def pages(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+        """The pages that each range of `text` touches, ascending.
+
+        starts, ends: (n_ranges,). Returns (how many in each range, (n_ranges,), which pages).
+        """
+        # What holds other elements may go over several pages, and is numbered by its first.
+        leaf = np.concatenate((self.starts[1:] >= self.ends[:-1], [True]))[: len(self.starts)]
+        leaf &= self.elements.pages > 0
+        pages = self.elements.pages[leaf]
+        low = np.searchsorted(self.ends[leaf], starts, side="right")
+        high = np.maximum(np.searchsorted(self.starts[leaf], ends), low)
+        ranges = np.repeat(np.arange(len(starts)), high - low)
+        which = np.arange(len(ranges)) + (high - np.cumsum(high - low))[ranges]
+        pairs = np.unique(np.stack([ranges, pages[which]], axis=1), axis=0)
+        return np.bincount(pairs[:, 0], minlength=len(starts)), pairs[:, 1]
 
 
 def verbatim(source: str, start: int, elements: Elements) -> View:
@@ -118,6 +137,7 @@ def documents(column: pa.ChunkedArray) -> Iterator[Elements]:
         fields[name].to_numpy(zero_copy_only=False) for name in ("element_id", "kind", "text")
     ]
     starts, ends = (np.asarray(fields[name], np.int64) for name in ("start_char", "end_char"))
+    pages = np.asarray(pc.fill_null(fields["page"], 0), np.int64)
     owners, pieces = flatten(fields["pieces"])
     table = np.stack([np.asarray(field, np.int64) for field in pieces.flatten()], axis=1)
     cuts = np.searchsorted(owners, np.arange(len(items) + 1))
@@ -126,4 +146,5 @@ def documents(column: pa.ChunkedArray) -> Iterator[Elements]:
     edges = np.searchsorted(rows, np.arange(len(column) + 1))
     for i, j in pairwise(edges):
         names, kinds, texts = (array[i:j] for array in objects)
-        yield Elements(names, kinds, starts[i:j], ends[i:j], texts, per_element[i:j])
+        own = names, kinds, starts[i:j], ends[i:j], texts, per_element[i:j], pages[i:j]
+        yield Elements(*own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import select
 import sys
 import termios
 import tty
@@ -36,6 +37,8 @@ class Keys:
     def _typed(self) -> Iterator[str]:
         """What was typed and not yet taken; an arrow or a function key is no letter."""
         if not self._waiting:
+            # A library's handler may restart a read that Ctrl-C interrupts; a wait it never does.
+            select.select([self._source], [], [])
             data = os.read(self._source, 1024)
             text = self._decoder.decode(data) if data else END
             self._waiting = "" if text.startswith("\x1b") else text.lower()

@@ -42,8 +42,8 @@ def catalogue(
 
 def nothing_at(path: str) -> Problem:
     """That there is no document."""
-    message = "there is no document; expected a folder with .md, .txt or .html files, or "
-    message += "JSON Lines or Parquet with source_id and text"
+    message = "there is no document; expected a folder with .md, .txt, .html, .pdf or "
+    message += ".docx files, or JSON Lines or Parquet with source_id and text"
     return Problem(path, None, None, "empty_corpus", message)
 
 
@@ -57,7 +57,9 @@ def _without_text(table: pa.Table) -> pa.Table:
     chars = pc.fill_null(pc.utf8_length(table["text"]), 0)
     narrow = table.append_column("chars", chars.cast(pa.int64()))
     narrow = narrow.append_column("tombstone", pc.is_null(table["text"]))
-    return narrow.append_column("digest", _digests(table)).drop_columns(["text", "text_start"])
+    return narrow.append_column("digest", _digests(table)).drop_columns(
+        ["text", "text_start", "layout"]
+    )
 
 
 def _digests(table: pa.Table) -> pa.Array:

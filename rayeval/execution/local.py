@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,8 @@ from rayeval.execution.worker import Worker, merge
 
 class LocalExecutor:
     """One process, or a pool of `workers`."""
+
+    lost = (BrokenProcessPool,)
 
     def __init__(self, root: str, placement: Placement) -> None:
         self.root, self.workers, self.shards = root, placement.workers, placement.shards

@@ -17,9 +17,11 @@ from typing import Any
 import pyarrow as pa
 import ray
 import ray.data
+from ray import exceptions
 
 from rayeval.errors import InfrastructureError, InputError
 from rayeval.execution import calls, inputs
+from rayeval.execution.cluster import OURS
 from rayeval.execution.executor import Served, shard_count
 from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
@@ -32,6 +34,12 @@ Failure = tuple[str, str]
 
 class RayExecutor:
     """Workers of the cluster at `address`, or of a Ray of our own."""
+
+    lost = (
+        exceptions.RaySystemError, exceptions.RayActorError, exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError, exceptions.OutOfMemoryError, exceptions.ObjectLostError,
+        exceptions.LocalRayletDiedError,
+    )  # fmt: skip
 
     def __init__(self, root: str, placement: Placement, address: str) -> None:
         self.root, self.placement = root, placement
@@ -223,10 +231,11 @@ def connect(address: str) -> None:
             address,
             log_to_driver=False,
             configure_logging=False,
-            **(own if address == "local" else {}),
+            **(own if address == OURS else {}),
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise InfrastructureError(f"can't reach Ray at {address}: {error}") from error
+    except Exception as error:  # a node that doesn't come up is a bare Exception
+        what = "start Ray here" if address == OURS else f"reach Ray at {address}"
+        raise InfrastructureError(f"can't {what}: {error}") from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False

@@ -24,6 +24,8 @@ _REACH = 4 * CONTEXT
 Place = tuple[int, int]
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 """White space that is not one plain space, line ends included."""
+_ANY_SPACE = re.compile(r"\s+")
+_LINE_HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\s*\n\s*(?=\w)")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,23 @@ def normalised(text: str) -> Reading:
         return _rewritten(text, _SPACE, lambda _: " ")
     composed = _rewritten(text, _recomposed(), lambda s: unicodedata.normalize("NFC", s))
     return _rewritten(composed.text, _SPACE, lambda _: " ").through(composed)
+
+
+def unspaced(quote: str) -> str:
+    """`quote`, which is normal, without white space."""
+    return quote.replace(" ", "")
+
+
+def unspaced_reading(text: str, *, hyphens: bool = True) -> Reading:
+    """`text` in NFC without white space; `unspaced` quotes are found in it.
+
+    hyphens: keep those at the ends of lines.
+    """
+    reading = normalised(text)
+    if not hyphens:
+        cut = _rewritten(text, _LINE_HYPHEN, lambda _: "")
+        reading = normalised(cut.text).through(cut)
+    return _rewritten(reading.text, _ANY_SPACE, lambda _: "").through(reading)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
-from rayeval.golden.anchor import CONTEXT, Place, Reading, normal, normalised, occurrences
+from rayeval.golden.anchor import (
+    CONTEXT,
+    Place,
+    Reading,
+    normal,
+    normalised,
+    occurrences,
+    unspaced,
+    unspaced_reading,
+)
 
 _MARKUP = re.compile(
     r"<!--.*?-->|<(script|style|template)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE
@@ -34,6 +43,8 @@ class Document:
         self.text: str = row["text"]
         self.rendered: bool = row["format"] == "html"
         """Whether readers see something else than the text."""
+        self._drawn: bool = row["format"] == "pdf"
+        """Whether characters were placed one by one, and white space is a guess."""
         self._text_start: int = row["text_start"]
         self._elements = elements
         self._starts: Ints = elements.field("start_char").to_numpy()
@@ -62,6 +73,8 @@ class Document:
         if not self.rendered:
             yield occurrences(self.text, quote), True
             yield self._normalised.find(wanted), False
+            if self._drawn:
+                yield from ((way.find(unspaced(wanted)), False) for way in self._unspaced)
             return
         ways = [
             (occurrences(self.text, quote), True),
@@ -72,9 +85,21 @@ class Document:
             yield [place for place in places if self._shows(*place)], exact
         yield from ways
 
+    @property
+    def forms(self) -> list[str]:
+        """The text in every form in which `find` looks for a quote's, but as it is."""
+        if self._drawn:
+            return [normal(self.text), *(way.text for way in self._unspaced)]
+        return list(map(normal, [self.text, *[self.rendering.text] * self.rendered]))
+
     @cached_property
     def _normalised(self) -> Reading:
         return normalised(self.text)
+
+    @cached_property
+    def _unspaced(self) -> list[Reading]:
+        """Without white space; and without the hyphens at the ends of lines, too."""
+        return [unspaced_reading(self.text, hyphens=kept) for kept in (True, False)]
 
     @cached_property
     def _normalised_rendering(self) -> Reading:
@@ -145,6 +170,32 @@ class Document:
     def _numbers(self) -> dict[str, int]:
         ids = self._elements.field("element_id").to_pylist()
         return {element_id: number for number, element_id in enumerate(ids)}
+
+    def pages(self, start: int, end: int) -> list[int]:
+        """The pages on which the characters [start, end) stand; none where there are no pages."""
+        held = (self._starts[self._paged] < end) & (self._ends[self._paged] > start)
+        return sorted(set(self._pages[self._paged[held]].tolist()))
+
+    @property
+    def last_page(self) -> int:
+        """The last page with text; 0 where there are no pages."""
+        return int(self._pages.max(initial=0))
+
+    def page(self, number: int) -> Place | None:
+        """All that stands on a page."""
+        on = self._paged[self._pages[self._paged] == number]
+        return (int(self._starts[on[0]]), int(self._ends[on[-1]])) if len(on) else None
+
+    @cached_property
+    def _pages(self) -> Ints:
+        """(n_elements,), 0 where a page is not known."""
+        return np.asarray(pc.fill_null(self._elements.field("page"), 0), np.int64)
+
+    @cached_property
+    def _paged(self) -> Ints:
+        """The elements that hold no other, and whose page is known."""
+        inner = np.append(self._starts[1:] >= self._ends[:-1], True)[: len(self._starts)]
+        return np.flatnonzero(inner & (self._pages > 0))
 
     def heading(self, start: int) -> list[Place]:
         """The nearest heading that begins at or above `start`, if there is one."""

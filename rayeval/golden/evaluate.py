@@ -89,6 +89,7 @@ class Evaluate:
             **keys,
             "evidence_id": _numbered(own["evidence_id"], found.copy),
             "spans": lists(placed, spans, n_items),
+            "page": pc.coalesce(own["page"], spot["page"]),
             "found": codes,
             "parsed": pc.and_(covers, spot["read"]),
             "visible": pa.array(visible),

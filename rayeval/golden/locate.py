@@ -42,6 +42,7 @@ SPOT = pa.struct(
         ("read", pa.bool_()),  # the elements' text there is the source's
         ("around", SPANS),  # the characters on either side
         ("heading", SPANS),  # the nearest heading above, if any
+        ("page", pa.int64()),  # on which it begins, where that is known
         ("kind", TEXT),  # a problem's
         ("message", TEXT),
     ]
@@ -107,6 +108,8 @@ def _spots(document: Document, evidence: Mapping[str, Any]) -> Iterator[dict[str
     """The rows of SPOT for evidence that names this document, or no document at all."""
     if evidence["source_id"] is None:
         places, exact = document.find(evidence["quote"])
+        if evidence["page"] is not None and document.last_page:
+            places = [place for place in places if evidence["page"] in document.pages(*place)]
         for place in places[: MOST_PLACES + 1]:
             yield {**_spot(document, [place]), "exact": exact}
         return
@@ -131,6 +134,7 @@ def _spot(document: Document, spans: Sequence[Place]) -> dict[str, Any]:
         "read": document.read(spans),
         "around": _structs(document.around(start, end)),
         "heading": _structs(document.heading(start)),
+        "page": next(iter(document.pages(start, end)), None),
     }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())]
 COMPARED = 500
 """Source ids that an unknown one is compared with: all, or its neighbours in the alphabet."""
 
+EXTRACTED = ("pdf", "docx")
+"""Formats whose text is what an extractor gives."""
+
 Outcome = tuple[str | None, str, str]
 """`found` of tables.LOCATED, a problem's kind and its message."""
 
@@ -29,7 +33,7 @@ class Outcomes:
     """Knows the catalogue, and so why a document may be missing."""
 
     def __init__(self, catalogue: pa.Table) -> None:
-        columns = ["source_id", "revision_id", "deleted_at", "current"]
+        columns = ["source_id", "revision_id", "deleted_at", "current", "format"]
         self._catalogue = pl.DataFrame(pl.from_arrow(catalogue.select(columns)))
 
     def of(self, found: Alternatives, n_rows: int) -> tuple[pa.Array, pa.Array]:
@@ -46,9 +50,28 @@ class Outcomes:
         outcomes = [self._outcome(*case) for case in cases]
         codes = np.full(len(found.rows), "located", dtype=object)
         codes[items] = [code for code, _, _ in outcomes]
-        problems = [{"kind": k, "message": m, "warning": False} for _, k, m in outcomes]
-        listed = lists(found.rows[items], pa.array(problems, PROBLEM), n_rows)
-        return pa.array(codes, TEXT), listed
+        said = [
+            (item, k, m, False) for item, (_, k, m) in zip(items.tolist(), outcomes, strict=True)
+        ]
+        said += [(item, "extracted_offsets", m, True) for item, m in self._unquoted(found)]
+        said.sort(key=itemgetter(0))
+        problems = [{"kind": k, "message": m, "warning": w} for _, k, m, w in said]
+        rows = found.rows[[item for item, *_ in said]] if said else found.rows[:0]
+        return pa.array(codes, TEXT), lists(rows, pa.array(problems, PROBLEM), n_rows)
+
+    def _unquoted(self, found: Alternatives) -> Iterator[tuple[int, str]]:
+        """(item, warning) of evidence in an extracted text that is stated by offsets alone."""
+        names = ["evidence_id", "source_id", "revision_id", "spans", "quote"]
+        stated = pl.DataFrame(pa.table({name: found.evidence.field(name) for name in names}))
+        bare = stated.with_row_index("item").filter(
+            pl.col("spans").is_not_null() & pl.col("quote").is_null()
+        )
+        texts = self._catalogue.filter(pl.col("format").is_in(EXTRACTED))
+        bare = bare.join(texts.select(*names[1:3], "format"), on=names[1:3]).sort("item")
+        for item, who, source, *_, format_ in bare.iter_rows():
+            where = f"evidence {who!r}: its offsets into {source!r}"
+            text = f"those of one extractor's text of the {format_}, and move with its version"
+            yield item, f"{where} are {text}; add the quote"
 
     def _outcome(self, evidence: Mapping[str, Any], spot: Mapping[str, Any] | None) -> Outcome:
         who, source, revision = (evidence[n] for n in ("evidence_id", "source_id", "revision_id"))
@@ -59,8 +82,9 @@ class Outcomes:
             code, kind, message = self._absence(source, revision)
             return code, kind, f"evidence {who!r}: {message}"
         quote = shown(evidence["quote"])
+        on = f" on page {evidence['page']}" if evidence["page"] is not None else ""
         message = (
-            f"evidence {who!r}: the quote {quote} stands in no current document, not even with "
+            f"evidence {who!r}: the quote {quote} stands{on} in no current document, not even with "
         )
         return None, "quote_lost", message + "other white space or Unicode form"
 

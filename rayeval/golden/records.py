@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
@@ -57,6 +58,9 @@ def records(path: str, kind: Format, report: Report) -> Iterator[tuple[int, Any]
         data = read_bytes(path)
     except OSError as error:
         raise InfrastructureError(f"can't read golden set {path}: {error}") from error
+    if kind != "parquet" and data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        report.at(1).problem("not_utf8", "the file is UTF-16; save it as UTF-8")
+        return
     readers = {"jsonl": _json_lines, "csv": csv_records, "parquet": _parquet}
     yield from readers[kind](data, report)
 

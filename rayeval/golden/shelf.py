@@ -7,7 +7,7 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
-from rayeval.golden.anchor import normal
+from rayeval.golden.anchor import normal, unspaced
 from rayeval.golden.document import Document
 from rayeval.stage import Shard
 from rayeval.tables import DOCUMENTS, PARSED
@@ -48,20 +48,16 @@ class Shelf:
         head: characters of a quote that are looked for; None: all of them.
         """
         forms = {"quote": quotes, "form": [quote[:head] for quote in quotes]}
-        normals = {"quote": quotes, "form": [normal(quote)[:head] for quote in quotes]}
+        normals = [normal(quote)[:head] for quote in quotes]
+        ways = [normals, [unspaced(form) for form in normals]]
+        others = pl.concat([pl.DataFrame({"quote": quotes, "form": way}, FORMS) for way in ways])
         exact = _holding(self._current, pl.DataFrame(forms, FORMS))
-        return pl.concat([exact, _holding(self._normals, pl.DataFrame(normals, FORMS))]).unique()
+        return pl.concat([exact, _holding(self._normals, others.unique())]).unique()
 
     @cached_property
     def _normals(self) -> pl.DataFrame:
-        """The current documents' texts normalised; a rendered one's as it reads, too."""
-        texts = []
-        for position in self._current["position"]:
-            document = self.document(position)
-            readings = (
-                [document.text, document.rendering.text] if document.rendered else [document.text]
-            )
-            texts.append("\n".join(map(normal, readings)))
+        """The current documents' texts in other forms."""
+        texts = ["\n".join(self.document(place).forms) for place in self._current["position"]]
         return self._current.select("position", pl.Series("text", texts, pl.String))
 
 

@@ -12,11 +12,22 @@ from rayeval.golden.units import UNITS, Counted
 
 
 def located(document: Document, evidence: Mapping[str, Any]) -> list[Place]:
-    """The spans of evidence that names this document: by offsets, element, quote, or all of it.
+    """The spans of evidence that names this document: by offsets, element, quote, page, or all.
 
-    evidence: as in tables.EVIDENCE.
+    evidence: as in tables.EVIDENCE. A page says nothing where the document has none.
     Raises FaultError of the problem's kind if the document contradicts it.
     """
+    page = evidence["page"] if document.last_page else None
+    if page is not None and document.page(page) is None:
+        what = f"no text on page {page}; the last page with text is {document.last_page}"
+        raise FaultError("unknown_page", what)
+    spans = _stated(document, evidence, page)
+    if page is not None:
+        _on_page(document, spans, page)
+    return spans
+
+
+def _stated(document: Document, evidence: Mapping[str, Any], page: int | None) -> list[Place]:
     quote = evidence["quote"]
     if evidence["spans"] is not None:
         spans = [(span["start_char"], span["end_char"]) for span in evidence["spans"]]
@@ -25,7 +36,9 @@ def located(document: Document, evidence: Mapping[str, Any]) -> list[Place]:
         parts = [evidence["element_id"], evidence["cell"]]
         return [_by_element(document, "/".join(filter(None, parts)), quote)]
     if quote is not None:
-        return [_by_quote(document, quote)]
+        return [_by_quote(document, quote, page)]
+    if page is not None:
+        return [place] if (place := document.page(page)) else []
     start, end = document.content
     if start == end:
         raise FaultError("empty_source", "the source has no text, so nothing of it can be found")
@@ -78,8 +91,11 @@ def _by_element(document: Document, element_id: str, quote: str | None) -> Place
     return place
 
 
-def _by_quote(document: Document, quote: str) -> Place:
+def _by_quote(document: Document, quote: str, page: int | None) -> Place:
+    """The quote's one place, of which `page` chooses."""
     places, _ = document.find(quote)
+    if page is not None:
+        places = [place for place in places if page in document.pages(*place)] or places
     if not places:
         what = f"the quote {shown(quote)} stands nowhere in the text, not even with other white "
         raise FaultError("quote_lost", what + "space or Unicode form; correct the quote or source")
@@ -87,6 +103,15 @@ def _by_quote(document: Document, quote: str) -> Place:
         what = f"the quote {shown(quote)} stands at {_listed(places)}"
         raise FaultError("quote_ambiguous", what + "; give offsets, or more of the text around it")
     return places[0]
+
+
+def _on_page(document: Document, spans: Sequence[Place], page: int) -> None:
+    """Refuses spans of which none is on the page."""
+    pages = sorted({number for span in spans for number in document.pages(*span)})
+    if pages and page not in pages:
+        there = ", ".join(map(str, pages))
+        what = f"{_listed(spans)} is on page {there}, not on page {page}; pages are counted from 1 "
+        raise FaultError("page_mismatch", what + "in the file's order: correct it, or leave it out")
 
 
 def _listed(places: Sequence[Place], most: int = 5) -> str:

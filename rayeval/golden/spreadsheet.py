@@ -51,6 +51,10 @@ def csv_records(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
 
 def known_columns(header: list[str], record: Record) -> bool:
     """Says which columns are unknown or there twice; False if there is no `question`."""
+    if len(header) == 1 and (apart := re.search("[;\t]", header[0])):
+        message = f"columns are apart by {apart[0]!r}, expected ','; save the file with commas"
+        record.problem("invalid_csv", message)
+        return False
     for name in dict.fromkeys(header):
         if name not in Row.model_fields:
             hint = nearest(name, Row.model_fields) or "; drop it"

@@ -9,7 +9,7 @@ from rayeval.chunk import stage as chunking
 from rayeval.chunk.config import Chunk
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.corpus import catalogue as catalogues
-from rayeval.corpus import parse, read
+from rayeval.corpus import extract, parse, read
 from rayeval.corpus import units as corpus_units
 from rayeval.corpus.config import Corpus, Parse
 from rayeval.corpus.units import Unit
@@ -23,11 +23,17 @@ from rayeval.stage import Shard, Stage
 
 
 def units(config: Corpus) -> list[Unit]:
-    """What there is to read; DataError if there is nothing."""
+    """What there is to read; DataError if there is nothing, MissingExtraError if it can't be."""
     found = corpus_units.units(config.path, config.include)
     if not found:
         raise DataError([catalogues.nothing_at(config.path)])
+    extractors(found)
     return found
+
+
+def extractors(units: Sequence[Unit]) -> dict[str, str]:
+    """Format → what gives the text of its documents, and its version."""
+    return extract.extractors(name for unit in units for name in unit.names)
 
 
 def fingerprint(unit: Unit) -> str:

@@ -87,8 +87,8 @@ def _passages(passages: pl.DataFrame, rows: Iterable[Mapping[str, Any]]) -> dict
 
 def _evidence(item: Mapping[str, Any], full: float) -> dict[str, Any]:
     """`needed`: the share of it that one chunk must hold to find it."""
-    names = ("evidence_id", "group_id", "source_id", "revision_id", "spans", "quote", "relevance")
-    known = {name: item[name] for name in (*names, "gold", "visible", "found")}
+    names = ("evidence_id", "group_id", "source_id", "revision_id", "page", "spans", "quote")
+    known = {name: item[name] for name in (*names, "relevance", "gold", "visible", "found")}
     return {**known, "needed": 1.0 if item["whole"] else full}
 
 
@@ -106,7 +106,8 @@ def _stage(
     for rank, hit in enumerate(row["hits"] or [], start=1):
         passage = passages[hit["chunk_id"]]
         covers = {g["evidence_id"]: coverage(passage, g) for g in gold}
-        place = {name: passage[name] for name in ("source_id", "revision_id", "spans", "text")}
+        names = ("source_id", "revision_id", "pages", "spans", "text")
+        place = {name: passage[name] for name in names}
         hits.append(
             {"rank": rank, **hit, **place, "covers": {k: v for k, v in covers.items() if v}}
         )
@@ -162,8 +163,9 @@ def _contributing(failure: Mapping[str, Any] | None) -> list[str]:
 
 def _evidence_line(item: Mapping[str, Any]) -> str:
     spans = ", ".join(f"{s['start_char']}–{s['end_char']}" for s in item["spans"])
+    page = "" if item["page"] is None else f" page {item['page']}"
     revision = "" if item["revision_id"] is None else f"@{item['revision_id']}"
-    where = f"{item['source_id'] or 'any source'}{revision}[{spans}]"
+    where = f"{item['source_id'] or 'any source'}{revision}[{spans}]{page}"
     mark = "gold" if item["gold"] else f"relevance {item['relevance']}"
     quote = f"\n          “{shortened(item['quote'])}”" if item["quote"] else ""
     return f"{item['evidence_id']} ({item['group_id']}, {mark}) {where}{quote}"
@@ -201,7 +203,8 @@ def _hit_line(hit: Mapping[str, Any]) -> str:
     covers = " ".join(f"{name} {share:.0%}" for name, share in hit["covers"].items())
     mark = f"  ◀ {covers}" if covers else ""
     score = " " * 9 if hit["score"] is None else f"{hit['score']:>9.4f}"
-    lines = [f"  {hit['rank']:>3} {score}  {hit['source_id'] or hit['chunk_id']}{mark}"]
+    page = f" page {', '.join(map(str, hit['pages']))}" if hit["pages"] else ""
+    lines = [f"  {hit['rank']:>3} {score}  {hit['source_id'] or hit['chunk_id']}{page}{mark}"]
     if hit["text"]:
         lines.append(f"                 {shortened(hit['text'])}")
     return "\n".join(lines)

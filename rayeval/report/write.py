@@ -46,5 +46,6 @@ def _templates() -> jinja2.Environment:
 
 
 def cell(text: str) -> str:
-    """Text safe inside a Markdown table's cell."""
-    return " ".join(str(text).split()).replace("\\", "\\\\").replace("|", "\\|")
+    """Text safe inside a Markdown table's cell; a name like <b> is read, not obeyed."""
+    line = " ".join(str(text).split()).replace("&", "&amp;").replace("<", "&lt;")
+    return line.replace("\\", "\\\\").replace("|", "\\|")

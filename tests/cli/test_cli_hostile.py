@@ -73,7 +73,10 @@ def test_reports_hold_names_without_obeying_them(hostile):
     page = (hostile / "report.html").read_text()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
-    rows = (hostile / "summary.md").read_text().splitlines()
+    text = (hostile / "summary.md").read_text()
+    assert "<script>" not in text
+    assert "&lt;script>alert(1)" in text
+    rows = text.splitlines()
     assert [row for row in rows if row and row[0] not in "#|-SM3"] == []
 
 

@@ -16,7 +16,7 @@ def names(folder, include=None):
     ("files", "include", "says"),
     [
         pytest.param([], None, "the folder has no file; expected files ending in .md", id="empty"),
-        pytest.param(["a.pdf", "b.docx", "c"], None, r"3 files \(.docx, .pdf, no extension\)",
+        pytest.param(["a.pptx", "b.xlsx", "c"], None, r"3 files \(.pptx, .xlsx, no extension\)",
                      id="other formats"),
         pytest.param(["a.md"], ["*.txt"], r"corpus.include \(\*.txt\) matches none", id="include"),
         pytest.param(["a.md"], [], r"an empty list\) matches none", id="empty include"),

@@ -388,11 +388,11 @@ def test_include_chooses_below_the_folder(tmp_path, include, names):
     ("name", "kind"),
     [
         pytest.param("nowhere", "missing_file", id="nothing there"),
-        pytest.param("a.pdf", "unknown_format", id="a kind that can't be read"),
+        pytest.param("a.xlsx", "unknown_format", id="a kind that can't be read"),
     ],
 )
 def test_a_path_that_cant_be_read_says_so(tmp_path, name, kind):
-    write(tmp_path, "a.pdf", "x")
+    write(tmp_path, "a.xlsx", "x")
     with pytest.raises(DataError) as caught:
         units(f"{tmp_path}/{name}")
     assert [problem.kind for problem in caught.value.problems] == [kind]

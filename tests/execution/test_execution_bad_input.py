@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 from execution_project import DOCUMENTS, QUESTIONS, write_lines
 
+from rayeval import files
 from rayeval.cli.main import run_command
-from rayeval.errors import ConfigError, ModelError
+from rayeval.errors import ConfigError, InfrastructureError, ModelError
 
 
 @pytest.fixture
@@ -194,6 +195,17 @@ def test_a_full_disk_leaves_no_run(copy):
     assert run_command(["show", run, "--runs", str(copy / "runs")]) == 2
     assert run_command(["resume", run, "--runs", str(copy / "runs")]) == 0
     assert run_command(["verify", run, "--runs", str(copy / "runs")]) == 0
+
+
+def test_a_run_that_could_not_be_noted_leaves_no_folder(copy, monkeypatch, capsys):
+    def full(path, data):
+        Path(path).parent.mkdir(parents=True)
+        raise InfrastructureError(f"can't write {path}: no space left")
+
+    monkeypatch.setattr(files, "write_bytes", full)
+    assert run(copy) == 4
+    assert "no space left" in capsys.readouterr().err
+    assert left(copy) == []
 
 
 def test_errors_are_of_the_tree():

@@ -56,3 +56,16 @@ def test_loopback_stays_loopback(head, monkeypatch):
 
     assert choose(head) == head
     assert os.environ[KEEP_LOOPBACK] == "0"
+
+
+def test_a_ray_that_does_not_come_up_is_said_in_words(monkeypatch):
+    import ray
+
+    from rayeval.execution.ray import connect
+
+    def timed_out(*_, **__):
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.setattr(ray, "init", timed_out)
+    with pytest.raises(InfrastructureError, match=r"can't start Ray here: The current node timed"):
+        connect(OURS)

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from execution_project import contents
 
-from rayeval.errors import RunError
+from rayeval.errors import InfrastructureError, RunError
+from rayeval.execution.evaluate import executor_of
+from rayeval.execution.job import Options
+from rayeval.execution.load import load_config
 from rayeval.execution.progress import Silent
 from rayeval.execution.resume import resume_run
 from rayeval.execution.runs import Run, load
@@ -55,6 +58,16 @@ def test_killed_and_resumed(project, tmp_path, undisturbed, commits):
     assert contents(result) == undisturbed
     after = {p: p.stat().st_mtime_ns for p in tmp_path.glob(".store/*/*/commits/*.json")}
     assert before.items() <= after.items(), "a finished partition was computed again"
+
+
+def test_a_worker_that_is_killed_is_said_in_words(project, tmp_path):
+    config = load_config(str(project / "rayeval.yaml")).config
+    options = Options(runs=str(tmp_path), workers=2)
+    with (
+        pytest.raises(InfrastructureError, match=r"a worker process is gone.*--workers 1"),
+        executor_of(config, options) as executor,
+    ):
+        executor._pool().submit(os.abort).result()
 
 
 def test_killed_while_the_runs_own_files_are_written(project, tmp_path, undisturbed):

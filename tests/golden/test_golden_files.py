@@ -106,6 +106,8 @@ CSV_PROBLEMS = [
     pytest.param("querstion,quote\nWhy?,x\n", [("unknown_field", 1), ("missing_field", 1)], id="no question"),
     pytest.param("question,quote,quote\nWhy?,x,y\n", [("field_twice", 1)], id="column twice"),
     pytest.param("question,quote\nWhy?,x,y\nHow?\n", [("invalid_csv", 2), ("invalid_csv", 3)], id="cells and columns"),
+    pytest.param("question;quote\nWhy?;x\n", [("invalid_csv", 1)], id="semicolons"),
+    pytest.param("question\tquote\nWhy?\tx\n", [("invalid_csv", 1)], id="tabs"),
     pytest.param('question,quote\n"a"b,x\nWhy?,"x\n', [("invalid_csv", 2), ("invalid_csv", 3)], id="quotes"),
     pytest.param("question,quote,relevance\nWhy?,x,high\n", [("wrong_type", 2)], id="not a number"),
     pytest.param("question,quote,answerable\nWhy?,x,maybe\n", [("wrong_type", 2)], id="not true or false"),
@@ -127,6 +129,13 @@ def test_csv_bytes_that_are_not_utf8(load):
     assert "0xff at offset 28 " in problems[0].message
     assert data[28] == 0xFF
     assert table["question"].to_pylist() == ["Why?"]
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.jsonl"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_one_problem(load, name, encoding):
+    table, problems = load(("\ufeff" + CSV).encode(encoding), name=name)
+    assert (table.num_rows, kinds(problems)) == (0, [("not_utf8", 1)])
 
 
 def test_json_lines_that_are_not_utf8(load):

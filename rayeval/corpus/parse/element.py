@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from rayeval.tables import ELEMENT
+
+OURS = {"start_char": "start", "end_char": "end"}
+"""Fields of tables.ELEMENT that are called otherwise here."""
 
 Piece = tuple[int, int, int]
 """Source characters [start, end) that render as so many characters of the text."""
@@ -22,6 +28,17 @@ class Element(NamedTuple):
     """As a reader sees it; None where that is exactly the source."""
     pieces: list[Piece] | None = None
     """Given with `text`: where its characters come from, in order."""
+    page: int | None = None
+    """Counted from 1, where the format has pages."""
+
+    def row(self) -> dict[str, Any]:
+        """As in tables.ELEMENT."""
+        return {theirs: getattr(self, OURS.get(theirs, theirs)) for theirs in ELEMENT.names}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Element:
+        """The inverse of `row`."""
+        return cls(**{OURS.get(theirs, theirs): value for theirs, value in row.items()})
 
 
 class Headings:

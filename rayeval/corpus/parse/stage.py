@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from rayeval.columns import lists
 from rayeval.corpus.config import Parse
 from rayeval.corpus.parse import html, markdown, text
-from rayeval.corpus.parse.element import Element
+from rayeval.corpus.parse.element import OURS, Element
 from rayeval.stage import Stage
 from rayeval.tables import ELEMENT, PARSED
 
@@ -32,13 +33,8 @@ class Parser:
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """DOCUMENTS to PARSED, row by row."""
-        documents = zip(
-            *(batch[name].to_pylist() for name in ("text", "format", "text_start")), strict=True
-        )
-        found = [
-            [] if source is None else _PARSERS[format_](source, start or 0)
-            for source, format_, start in documents
-        ]
+        names = ("text", "format", "text_start", "layout")
+        found = [_parsed(*row) for row in zip(*(batch[n].to_pylist() for n in names), strict=True)]
         rows = np.repeat(np.arange(len(found)), [len(elements) for elements in found])
         flat = [element for elements in found for element in elements]
         elements = lists(rows, _elements(flat), len(found))
@@ -46,13 +42,17 @@ class Parser:
         return pa.table(columns, schema=PARSED)
 
 
+def _parsed(
+    source: str | None, format_: str, start: int | None, layout: list[dict[str, Any]] | None
+) -> list[Element]:
+    if layout is not None:
+        return [Element.of(row) for row in layout]
+    return [] if source is None else _PARSERS[format_](source, start or 0)
+
+
 def _elements(found: list[Element]) -> pa.Array:
     columns = dict(zip(Element._fields, zip(*found, strict=True), strict=True)) if found else {}
-    ours = {"start_char": "start", "end_char": "end"}
     arrays = [
-        pa.array(columns.get(ours.get(field.name, field.name), ()), field.type)
-        if field.name != "page"
-        else pa.nulls(len(found), field.type)
-        for field in ELEMENT
+        pa.array(columns.get(OURS.get(field.name, field.name), ()), field.type) for field in ELEMENT
     ]
     return pa.StructArray.from_arrays(arrays, fields=list(ELEMENT))

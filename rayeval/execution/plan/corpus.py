@@ -38,7 +38,7 @@ def document_steps(
         Step(
             name="documents",
             kind="produce",
-            identity={"units": list(prints)},
+            identity={"units": list(prints), "extractors": registry.extractors(units)},
             make=partial(registry.documents, tuple(units)),
             schema=DOCUMENTS,
             parts=len(units),
@@ -87,7 +87,7 @@ def corpus_steps(
             make=partial(registry.chunker, config.chunk, config.tokenizer),
             schema=CHUNKS,
             batch=(
-                *columns(found.documents, *DOCUMENTS.names),
+                *columns(found.documents, *(n for n in DOCUMENTS.names if n != "layout")),
                 *columns(found.elements, "elements", error="elements.error"),
             ),
             aligned=False,
