@@ -75,7 +75,7 @@ def execute(job: Job, watcher: Watcher) -> Run:
         job.pin(inputs.pins)
         plan = make_plan(job.of_run, inputs, job.options.limit)
         done, warnings = compute(job.options.root, plan, executor, watcher)
-        if sample:
+        if sample := job.of_run.latency.sample:
             n = min(sample, done[plan.resolved.key].rows)
             watcher.say(f"  {'latency':<22} {n:>9,} questions, measured one at a time …")
         commit_run(job, inputs, plan, done, warnings, executor)
