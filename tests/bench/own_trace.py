@@ -4,7 +4,7 @@
 
 nDCG@10, MRR and Recall@100 of 10,000 questions × 1,000 whole documents. pytrec_eval reads its run
 and qrels files into dicts and evaluates them; rayeval reads the trace in Parquet and the questions
-as a score's store holds them, gives every question's numbers and first failure, and the means.
+as a score's store holds them, checks every hit, and gives every question's numbers and the means.
 """
 
 from __future__ import annotations
@@ -104,11 +104,9 @@ def ours(folder: Path, blocks: list[pa.Table]) -> dict[str, float]:
     config = Scoring((str(folder / "trace.parquet"),), ("trace",), pipeline, metrics, depth=10)
     scorer, totals = Scorer(config, Known()), Totals(config.numbers.measured)
     for block in blocks:
-        scored = scorer(block.select(list(READ)))
-        rows, items = flatten(scored["per_query"])
-        ids = scored["question_id"].combine_chunks().take(pa.array(rows))
-        fields = dict(zip(items.type.names, items.flatten(), strict=True))
-        totals.add(pa.table({"question_id": ids, **fields}), block)
+        batch, _, _, faults = scorer.read(block.select(list(READ)))
+        assert not faults
+        totals.add(config.numbers(batch), block)
     return dict(zip(*[totals.aggregate()[name].to_pylist() for name in ("metric", "mean")],
                     strict=True))  # fmt: skip
 

@@ -70,7 +70,9 @@ def block(start: int, n: int, depth: int) -> tuple[pa.Table, pa.Table]:
     trace = {"question_id": ids, "stage": pa.array(["trace"] * n, TEXT),
              "hits": nested(hits, n), "latency_ms": pa.nulls(n, pa.float64()),
              "error": pa.nulls(n, TEXT)}  # fmt: skip
-    return pa.table(trace).cast(FOREIGN), pa.table({"question_id": ids, "evidence": nested(evidence, n)})
+    return pa.table(trace).cast(FOREIGN), pa.table(
+        {"question_id": ids, "evidence": nested(evidence, n)}
+    )
 
 
 def named(numbers: np.ndarray) -> pa.Array:
@@ -108,7 +110,9 @@ def main(n: int = 1_000_000, depth: int = 100) -> None:
     rate = found["questions"] * depth / found["seconds"]
     print(f"{found['questions']} questions × {depth} hits × 2 spans, {found['metrics']} metrics: "
           f"{found['seconds']:.0f} s, {rate:,.0f} hits/s")  # fmt: skip
-    print(f"ratio {BAR_GIB / found['peak']:.2f} (bar: 1.0): {BAR_GIB} GiB / peak {found['peak']:.2f}")
+    print(
+        f"ratio {BAR_GIB / found['peak']:.2f} (bar: 1.0): {BAR_GIB} GiB / peak {found['peak']:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
 from rayeval.metrics.evidence import bools
-from rayeval.metrics.foreign.hits import Hits, hashed, whole
+from rayeval.metrics.foreign.hits import Hashes, Hits, hashed, whole
 from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
@@ -130,9 +130,9 @@ def _repeated(hits: Hits) -> Ints:
 
     Hashes of 64 bits find the lists with a suspect, ids decide.
     """
-    ids = identity(hits)
-    known = np.asarray(ids.is_valid())
-    keys = hashed(ids) + hits.list.astype(np.uint64) * GOLDEN_RATIO
+    ids, hashes = identity(hits)
+    known = bools(ids.is_valid(), False)
+    keys = hashes + hits.list.astype(np.uint64) * GOLDEN_RATIO
     ordered = np.sort(keys[known] if not known.all() else keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(again):
@@ -144,15 +144,17 @@ def _repeated(hits: Hits) -> Ints:
     return repeated
 
 
-def identity(hits: Hits) -> pa.Array:
+def identity(hits: Hits) -> tuple[pa.Array, Hashes]:
     """The id of every hit: its own, else that of the whole document; null of other text."""
-    ids = hits.field("chunk_id")
+    ids, source = hits.field("chunk_id"), hits.field("source_id")
     if ids.null_count == 0:
-        return ids
-    source = hits.field("source_id")
+        return ids, hits.hashes("chunk_id")
+    if not any(hits.has(name) for name in ("chunk_id", "revision_id", "spans", "text")):
+        return source, hits.hashes("source_id")
     if hits.has("revision_id"):
         revision = pc.fill_null(hits.field("revision_id"), "")
         source = pc.binary_join_element_wise(source, revision, pa.scalar("\0", TEXT))
     if hits.has("spans") or hits.has("text"):
         source = pc.if_else(pa.array(whole(hits)), source, None)
-    return pc.coalesce(ids, source) if hits.has("chunk_id") else source
+    ids = pc.coalesce(ids, source)
+    return ids, hashed(ids)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,8 @@ from rayeval.columns import Floats, Ints, combined, flatten
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.spans import Bools
 from rayeval.tables import FOREIGN_HIT
+
+Hashes = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,16 @@ class Hits:
     def score(self) -> Floats:
         """NaN where there is none."""
         return np.asarray(self.field("score"), np.float64)
+
+    @cached_property
+    def _hashed(self) -> dict[str, Hashes]:
+        return {}
+
+    def hashes(self, name: str) -> Hashes:
+        """(n_hits,): 64 bits of a field's text."""
+        if name not in self._hashed:
+            self._hashed[name] = hashed(self.field(name))
+        return self._hashed[name]
 
     def take(self, which: Ints) -> Hits:
         """Some of the hits, in this order; ranks stay."""
@@ -121,9 +134,10 @@ def whole(hits: Hits) -> Bools:
     return bare
 
 
-def hashed(ids: pa.Array) -> np.ndarray:
+def hashed(ids: pa.Array) -> Hashes:
     """64 bits of every id, the same for the same id within a process; null is one too."""
-    return pl.Series(ids).hash().to_numpy()
+    hashes: Hashes = pl.Series(ids).hash().to_numpy()
+    return hashes
 
 
 def _index(values: pa.Array, among: pa.Array) -> Ints:

@@ -158,11 +158,14 @@ def agreeing(places: Places, row: Ints, evidence: Evidence) -> Places:
 
     Without documents nobody knows which revision is meant: a side that names none means any.
     """
+    of_gold = evidence.items.field("revision_id")
+    if places.revision.null_count == len(row) and of_gold.null_count == len(of_gold):
+        return places
     gold = pl.DataFrame(
         {
             "row": evidence.row,
             "source": pl.Series(evidence.items.field("source_id"), dtype=pl.String),
-            "gold": pl.Series(evidence.items.field("revision_id"), dtype=pl.String),
+            "gold": pl.Series(of_gold, dtype=pl.String),
         }
     ).unique(["row", "source"], keep="first", maintain_order=True)
     hits = pl.DataFrame(
