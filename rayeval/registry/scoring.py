@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.chunk.tokens import Tokenizer
+from rayeval.chunk.tokens import build as build_tokenizer
 from rayeval.columns import Ints, combined, flatten, lists
 from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
@@ -24,6 +25,7 @@ from rayeval.metrics.foreign.columns import FLAGS, Seen, columns_of
 from rayeval.metrics.foreign.hits import Hits, by_score, hits_of
 from rayeval.metrics.foreign.kept import KEPT, kept
 from rayeval.metrics.foreign.places import Known
+from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.produced import Produced
@@ -57,6 +59,11 @@ class Scoring:
     def numbers(self) -> PerQuery:
         """What computes the metrics."""
         return PerQuery(self.metrics, self.pipeline)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What is measured at any stage."""
+        return [m for stage in self.stages for m in self.numbers.measures_of(stage)]
 
     @property
     def schema(self) -> pa.Schema:
@@ -99,13 +106,15 @@ def texts(paths: Sequence[str], shard: Shard) -> Produced:
 
 def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
     """Questions → what the trace has of them, scored."""
-    chunks = _chunks(config.chunks)
+    chunks, count = _chunks(config.chunks), None
+    if any(m.cutoff is None or m.cutoff.tokens for m in config.measures):
+        count = build_tokenizer(tokenizer).counts
     if not corpus:
-        return Scorer(config, Known(chunks))
+        return Scorer(config, Known(chunks, count=count))
     catalogue = shard.table("catalogue")
     wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
     located = Chunks([placed(shard.table("texts"))])
-    return Scorer(config, Known(chunks, located, pl.DataFrame(pl.from_arrow(wanted))))
+    return Scorer(config, Known(chunks, located, pl.DataFrame(pl.from_arrow(wanted)), count))
 
 
 def placed(located: pa.Table) -> pa.Table:

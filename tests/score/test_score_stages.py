@@ -56,7 +56,8 @@ def test_the_context_field_is_a_stage(scored):
     run = scored(golden, trace)
     assert run.manifest["stages"] == ["search", "context"]
     assert run.failures["code"].to_list() == ["CONTEXT_BUDGET_DROPPED_GOLD"]
-    assert "context_tokens" in run.per_query.columns
+    tokens = run.per_query.filter(pl.col("stage") == "context")["context_tokens"]
+    assert tokens.to_list() == [2]
 
 
 def names(*rows):

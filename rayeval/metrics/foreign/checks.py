@@ -12,12 +12,10 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
 from rayeval.metrics.evidence import bools
-from rayeval.metrics.foreign.hits import Hashes, Hits, hashed, whole
+from rayeval.metrics.foreign.hits import Hashes, Hits, apart, hashed, whole
 from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
-GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
-"""Keeps the hashes of different lists apart."""
 SHOWN = 3
 """Faults of one kind that are named for one list."""
 
@@ -132,7 +130,7 @@ def _repeated(hits: Hits) -> Ints:
     """
     ids, hashes = identity(hits)
     known = bools(ids.is_valid(), False)
-    keys = hashes + hits.list.astype(np.uint64) * GOLDEN_RATIO
+    keys = apart(hashes, hits.list)
     ordered = np.sort(keys[known] if not known.all() else keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(again):

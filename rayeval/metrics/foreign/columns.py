@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
 from rayeval.metrics.evidence import Evidence, bools, evidence_of
-from rayeval.metrics.foreign.hits import Hashes, Hits, hashed, whole
+from rayeval.metrics.foreign.hits import Hits, apart, hashed, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
 from rayeval.metrics.ranking import RANKED, RETURNED
@@ -107,29 +108,29 @@ def _offsets_only(evidence: Evidence) -> Bools:
 
 
 def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:
-    """(n_hits,): its source is one that its question has evidence in."""
+    """(n_hits,): its source is one that its question has evidence in.
+
+    A table of bits, by hashes of question and source, leaves few for the exact comparison.
+    """
     of_gold = evidence.items.field("source_id")
-    named = pc.drop_null(of_gold.unique())
-    size = len(named)
-    gold = np.asarray(pc.fill_null(pc.index_in(of_gold, value_set=named), -1), np.int64)
-    keys = (evidence.row * size + gold)[gold >= 0]
     own = hits.field("source_id").null_count == 0
-    hashes = hits.hashes("source_id") if own else hashed(source)
-    maybe, row = np.flatnonzero(_maybe(hashes, hashed(named))), hits.row
-    among = pc.index_in(source.take(pa.array(maybe)), value_set=named)
-    code = np.asarray(pc.fill_null(among, -1))
-    touches = np.zeros(len(row), bool)
-    touches[maybe[(code >= 0) & np.isin(row[maybe] * size + code, keys)]] = True
+    wanted = apart(hashed(of_gold), evidence.row)
+    keys = apart(hits.hashes("source_id") if own else hashed(source), hits.row)
+    bits = np.uint64(64 - max(10, min(22, len(wanted).bit_length() + 7)))
+    table = np.zeros(1 << (64 - int(bits)), bool)
+    table[(wanted >> bits).view(np.int64)] = True
+    maybe = np.flatnonzero(table[(keys >> bits).view(np.int64)])
+    gold = pl.DataFrame({"row": evidence.row, "source": pl.Series(of_gold, dtype=pl.String)})
+    some = pl.DataFrame(
+        {
+            "row": hits.row[maybe],
+            "source": pl.Series(source.take(pa.array(maybe)), dtype=pl.String),
+            "hit": maybe,
+        }
+    )
+    touches = np.zeros(len(hits.list), bool)
+    touches[some.join(gold, on=["row", "source"], how="semi")["hit"].to_numpy()] = True
     return touches
-
-
-def _maybe(hashes: Hashes, wanted: Hashes) -> Bools:
-    """(n,): false only where the hash is none of the wanted ones; of ten others nine are told."""
-    bits = max(10, len(wanted).bit_length() + 4)
-    table = np.zeros(1 << bits, bool)
-    table[(wanted >> np.uint64(64 - bits)).astype(np.int64)] = True
-    maybe: Bools = table[(hashes >> np.uint64(64 - bits)).astype(np.int64)]
-    return maybe
 
 
 def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[str, pa.Array]:
@@ -137,7 +138,6 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
     columns: dict[str, pa.Array] = {}
     starts = np.searchsorted(passages.row, np.arange(n))
     number = np.arange(len(passages.list)) - starts[passages.row]
-    listed = np.bincount(hits.list, minlength=len(hits.question))
     errors = _errors(hits)
     general = _by_question(hits.question, errors, hits.stage < 0, n)
     for code, stage in enumerate(stages):
@@ -152,7 +152,7 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
         ranks = pa.StructArray.from_arrays(items, fields=list(RANKED.value_type))
         columns[stage] = lists(passages.row[mine], ranks, n, null=~there)
         columns[f"{stage}{RETURNED}"] = pa.array(
-            np.bincount(hits.question[own], weights=listed[own], minlength=n).astype(np.int64)
+            np.bincount(hits.question[own], weights=hits.length[own], minlength=n).astype(np.int64)
         )
         error = _by_question(hits.question, errors, own, n)
         columns[f"{stage}.error"] = pc.if_else(pa.array(there), error, pc.coalesce(error, general))

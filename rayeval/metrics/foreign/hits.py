@@ -17,6 +17,7 @@ from rayeval.metrics.evidence import bools
 from rayeval.metrics.spans import Bools
 from rayeval.tables import FOREIGN_HIT
 
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 Hashes = npt.NDArray[np.uint64]
 
 
@@ -30,6 +31,8 @@ class Hits:
     """(n_lists,): which question of the batch each list is of."""
     stage: Ints
     """(n_lists,): which of the stages; -1 where a row is of none of them."""
+    length: Ints
+    """(n_lists,): how many hits each list has."""
     list: Ints
     """Which list a hit is in."""
     rank: Ints
@@ -101,9 +104,9 @@ def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> H
     within, items = flatten(column)
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
-    starts = np.searchsorted(within, np.arange(table.num_rows))
-    rank = np.arange(len(within)) - starts[within] + 1
-    return Hits(table, question, stage, within, rank, items)
+    length = np.bincount(within, minlength=table.num_rows)
+    rank = np.arange(1, len(within) + 1) - np.repeat(np.cumsum(length) - length, length)
+    return Hits(table, question, stage, length, within, rank, items)
 
 
 def by_score(hits: Hits) -> Hits:
@@ -117,6 +120,11 @@ def by_score(hits: Hits) -> Hits:
     )
     sorted_ = hits.take(order["at"].to_numpy().astype(np.int64))
     return replace(sorted_, rank=hits.rank)
+
+
+def apart(hashes: Hashes, owner: Ints) -> Hashes:
+    """Hashes of (what was hashed, its owner)."""
+    return hashes + owner.astype(np.uint64) * GOLDEN_RATIO
 
 
 def _without_empty(spans: pa.Array) -> pa.Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,8 @@ class Known:
     """Texts that were found in the documents, under the name that `text_name` gives them."""
     documents: pl.DataFrame | None = None
     """`source_id, revision_id, chars` of every document that is current."""
+    count: Callable[[pa.Array], Ints] | None = None
+    """The tokens of texts; None: nobody asks for them."""
 
     def of(self, hits: Hits) -> list[Lookup]:
         """What the tables say of the hits: (a table, the row of every hit, -1 where none)."""
@@ -98,6 +100,10 @@ def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) 
         revision = pc.coalesce(revision, there["revision_id"])
         spans = pc.if_else(spans.is_valid(), spans, there["spans"])
         tokens = pc.coalesce(tokens, there["tokens"])
+    if known.count is not None and hits.has("text"):
+        text = hits.field("text")
+        counts = pa.array(known.count(text), mask=np.asarray(text.is_null()))
+        tokens = pc.coalesce(tokens, counts)
     empty = bare & np.asarray(spans.is_null())
     spans = _filled(spans, empty, np.zeros(n, np.int64))
     result = Places(source, revision, merged(spans), tokens)
