@@ -60,6 +60,16 @@ def test_the_context_field_is_a_stage(scored):
     assert tokens.to_list() == [2]
 
 
+def test_answers_of_a_trace_are_kept(scored):
+    trace = [{"question_id": "all", "stages": {"s": {"hits": B}}, "answer": "yes", "repeat": n}
+             for n in range(2)]  # fmt: skip
+    run = scored(GOLDEN[:1], trace)
+    answers = pl.read_parquet(f"{run.path}/answers.parquet")
+    assert answers.select("repeat", "answer").rows() == [(0, "yes"), (1, "yes")]
+    assert run.damage() == []
+    assert run.per_query["status"].to_list() == ["ok"]
+
+
 def names(*rows):
     ids, stages = zip(*rows, strict=True)
     return pa.table({"question_id": pa.array(ids, TEXT), "stage": pa.array(stages, TEXT)})
