@@ -85,7 +85,8 @@ def _nowhere(hits: Hits) -> Bools:
     named = np.zeros(len(hits.list), bool)
     for name in ("chunk_id", "source_id", "text"):
         if hits.has(name):
-            named |= bools(hits.field(name).is_valid(), False)
+            ids = hits.field(name)
+            named |= True if not ids.null_count else bools(ids.is_valid(), False)
     return ~named & ~_spanned(hits)
 
 
@@ -96,6 +97,8 @@ def _spanned(hits: Hits) -> Bools:
 
 
 def _unsourced(hits: Hits) -> Bools:
+    if not hits.has("spans"):
+        return np.zeros(len(hits.list), bool)
     return _spanned(hits) & bools(hits.field("source_id").is_null(), False)
 
 
@@ -126,20 +129,30 @@ def _rising(hits: Hits) -> Ints:
 def _repeated(hits: Hits) -> Ints:
     """Hits whose id (of a whole document without one: whose source) their list had before.
 
-    Hashes of 64 bits find the lists with a suspect, ids decide.
+    Hashes find the lists with a suspect, ids decide.
     """
     ids, hashes = identity(hits)
-    known = bools(ids.is_valid(), False)
-    keys = apart(hashes, hits.list)
-    ordered = np.sort(keys[known] if not known.all() else keys)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(again):
+    suspect = _suspects(hits, hashes)
+    if not suspect.any():
         return np.zeros(0, np.int64)
-    at = np.flatnonzero(np.isin(keys, again) & known)
-    suspects = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
-    first = suspects.select(pl.struct("list", "id").is_first_distinct()).to_series()
+    at = np.flatnonzero(suspect[hits.list] & bools(ids.is_valid(), False))
+    some = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
+    first = some.select(pl.struct("list", "id").is_first_distinct()).to_series()
     repeated: Ints = at[~first.to_numpy()]
     return repeated
+
+
+def _suspects(hits: Hits, hashes: Hashes) -> Bools:
+    """(n_lists,): two hits have the same hash."""
+    n, suspect = len(hits.length), np.zeros(len(hits.length), bool)
+    if n and (hits.length == hits.length[0]).all():  # as large traces are; small sorts are cheaper
+        folded = np.sort((hashes >> np.uint64(32)).astype(np.uint32).reshape(n, -1), axis=1)
+        return np.asarray((folded[:, 1:] == folded[:, :-1]).any(axis=1))
+    keys = apart(hashes, hits.list)
+    ordered = np.sort(keys)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    suspect[hits.list[np.isin(keys, again)]] = len(again) > 0
+    return suspect
 
 
 def identity(hits: Hits) -> tuple[pa.Array, Hashes]:

@@ -104,7 +104,7 @@ def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> H
     within, items = flatten(column)
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
-    length = np.bincount(within, minlength=table.num_rows)
+    length = np.asarray(pc.fill_null(pc.list_value_length(combined(column)), 0)).astype(np.int64)
     rank = np.arange(1, len(within) + 1) - np.repeat(np.cumsum(length) - length, length)
     return Hits(table, question, stage, length, within, rank, items)
 
