@@ -56,7 +56,18 @@ def test_the_context_field_is_a_stage(scored):
     run = scored(golden, trace)
     assert run.manifest["stages"] == ["search", "context"]
     assert run.failures["code"].to_list() == ["CONTEXT_BUDGET_DROPPED_GOLD"]
-    assert "context_tokens" in run.per_query.columns
+    tokens = run.per_query.filter(pl.col("stage") == "context")["context_tokens"]
+    assert tokens.to_list() == [2]
+
+
+def test_answers_of_a_trace_are_kept(scored):
+    trace = [{"question_id": "all", "stages": {"s": {"hits": B}}, "answer": "yes", "repeat": n}
+             for n in range(2)]  # fmt: skip
+    run = scored(GOLDEN[:1], trace)
+    answers = pl.read_parquet(f"{run.path}/answers.parquet")
+    assert answers.select("repeat", "answer").rows() == [(0, "yes"), (1, "yes")]
+    assert run.damage() == []
+    assert run.per_query["status"].to_list() == ["ok"]
 
 
 def names(*rows):

@@ -92,7 +92,7 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
             said += unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *warnings], executor)
+        commit_score(job, plan, done, [*said, *warnings], spooled.answers, executor)
     return Run(job.folder)
 
 

@@ -12,12 +12,10 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
 from rayeval.metrics.evidence import bools
-from rayeval.metrics.foreign.hits import Hits, hashed, whole
+from rayeval.metrics.foreign.hits import Hashes, Hits, apart, hashed, whole
 from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
-GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
-"""Keeps the hashes of different lists apart."""
 SHOWN = 3
 """Faults of one kind that are named for one list."""
 
@@ -87,7 +85,8 @@ def _nowhere(hits: Hits) -> Bools:
     named = np.zeros(len(hits.list), bool)
     for name in ("chunk_id", "source_id", "text"):
         if hits.has(name):
-            named |= bools(hits.field(name).is_valid(), False)
+            ids = hits.field(name)
+            named |= True if not ids.null_count else bools(ids.is_valid(), False)
     return ~named & ~_spanned(hits)
 
 
@@ -98,6 +97,8 @@ def _spanned(hits: Hits) -> Bools:
 
 
 def _unsourced(hits: Hits) -> Bools:
+    if not hits.has("spans"):
+        return np.zeros(len(hits.list), bool)
     return _spanned(hits) & bools(hits.field("source_id").is_null(), False)
 
 
@@ -128,31 +129,43 @@ def _rising(hits: Hits) -> Ints:
 def _repeated(hits: Hits) -> Ints:
     """Hits whose id (of a whole document without one: whose source) their list had before.
 
-    Hashes of 64 bits find the lists with a suspect, ids decide.
+    Hashes find the lists with a suspect, ids decide.
     """
-    ids = identity(hits)
-    known = np.asarray(ids.is_valid())
-    keys = hashed(ids) + hits.list.astype(np.uint64) * GOLDEN_RATIO
-    ordered = np.sort(keys[known] if not known.all() else keys)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(again):
+    ids, hashes = identity(hits)
+    suspect = _suspects(hits, hashes)
+    if not suspect.any():
         return np.zeros(0, np.int64)
-    at = np.flatnonzero(np.isin(keys, again) & known)
-    suspects = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
-    first = suspects.select(pl.struct("list", "id").is_first_distinct()).to_series()
+    at = np.flatnonzero(suspect[hits.list] & bools(ids.is_valid(), False))
+    some = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
+    first = some.select(pl.struct("list", "id").is_first_distinct()).to_series()
     repeated: Ints = at[~first.to_numpy()]
     return repeated
 
 
-def identity(hits: Hits) -> pa.Array:
+def _suspects(hits: Hits, hashes: Hashes) -> Bools:
+    """(n_lists,): two hits have the same hash."""
+    n, suspect = len(hits.length), np.zeros(len(hits.length), bool)
+    if n and (hits.length == hits.length[0]).all():  # as large traces are; small sorts are cheaper
+        folded = np.sort((hashes >> np.uint64(32)).astype(np.uint32).reshape(n, -1), axis=1)
+        return np.asarray((folded[:, 1:] == folded[:, :-1]).any(axis=1))
+    keys = apart(hashes, hits.list)
+    ordered = np.sort(keys)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    suspect[hits.list[np.isin(keys, again)]] = len(again) > 0
+    return suspect
+
+
+def identity(hits: Hits) -> tuple[pa.Array, Hashes]:
     """The id of every hit: its own, else that of the whole document; null of other text."""
-    ids = hits.field("chunk_id")
+    ids, source = hits.field("chunk_id"), hits.field("source_id")
     if ids.null_count == 0:
-        return ids
-    source = hits.field("source_id")
+        return ids, hits.hashes("chunk_id")
+    if not any(hits.has(name) for name in ("chunk_id", "revision_id", "spans", "text")):
+        return source, hits.hashes("source_id")
     if hits.has("revision_id"):
         revision = pc.fill_null(hits.field("revision_id"), "")
         source = pc.binary_join_element_wise(source, revision, pa.scalar("\0", TEXT))
     if hits.has("spans") or hits.has("text"):
         source = pc.if_else(pa.array(whole(hits)), source, None)
-    return pc.coalesce(ids, source) if hits.has("chunk_id") else source
+    ids = pc.coalesce(ids, source)
+    return ids, hashed(ids)

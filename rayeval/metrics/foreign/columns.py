@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
 from rayeval.metrics.evidence import Evidence, bools, evidence_of
-from rayeval.metrics.foreign.hits import Hits, hashed, whole
+from rayeval.metrics.foreign.hits import Hits, apart, hashed, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
 from rayeval.metrics.ranking import RANKED, RETURNED
@@ -50,11 +51,14 @@ def columns_of(
     found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, evidence)
-    kept = hits.rank <= np.asarray(deep, np.int64)[hits.in_stage]
-    touches = touching(hits.row, source, evidence)
-    kept |= touches
+    known_stage = hits.stage >= 0
+    limit = np.where(known_stage, np.asarray(deep, np.int64)[hits.stage], 0)
+    touches = touching(hits, source, evidence)
+    kept = (hits.rank <= limit[hits.list]) | touches
     kept[holder] = True
-    which = np.flatnonzero(kept & (hits.in_stage >= 0))
+    if not known_stage.all():
+        kept &= known_stage[hits.list]
+    which = np.flatnonzero(kept)
     passages = hits.take(which)
     at = source.take(pa.array(which))
     where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
@@ -65,18 +69,31 @@ def columns_of(
     columns |= _ranked(hits, passages, stages, n)
     if len(holder):
         columns["holds"] = _holds(np.searchsorted(which, holder), quoted, passages, evidence, n)
-    text = np.asarray(where.spans.is_null())
-    offsets_only = np.bincount(evidence.row, _offsets_only(evidence), n) > 0
-    unnamed = np.asarray(hits.field("source_id").is_null()) & whole(hits)
-    told = np.asarray(source.is_valid())
+    unnamed = _unnamed(hits)
     flags = {
-        "incomparable": offsets_only & (np.bincount(passages.row, text, n) > 0),
-        "by_id": np.bincount(hits.row, unnamed & (known.chunks is None), n) > 0,
-        "touched": np.bincount(hits.row, touches, n) > 0,
+        "incomparable": _rows(evidence.row[_offsets_only(evidence)], n)
+        & _rows(passages.row[bools(where.spans.is_null(), False)], n),
+        "by_id": _rows(hits.row[unnamed if known.chunks is None else unnamed[:0]], n),
+        "touched": _rows(hits.row[touches], n),
     }
-    unknown = np.flatnonzero(unnamed & ~told)
+    unknown = unnamed[bools(source.is_null().take(pa.array(unnamed)), False)]
     arrays = {name: pa.array(flag) for name, flag in flags.items()}
     return Seen(passages, where, columns, unknown, arrays)
+
+
+def _unnamed(hits: Hits) -> Ints:
+    """Hits that say nothing but an id."""
+    source = hits.field("source_id")
+    if not source.null_count:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(bools(source.is_null(), False) & whole(hits))
+
+
+def _rows(row: Ints, n: int) -> Bools:
+    """(n,): which rows are among `row`."""
+    flags = np.zeros(n, bool)
+    flags[row] = True
+    return flags
 
 
 FLAGS = ("incomparable", "by_id", "touched")
@@ -90,28 +107,30 @@ def _offsets_only(evidence: Evidence) -> Bools:
     return evidence.gold & bools(placed, False) & bools(without, True)
 
 
-def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
-    """(n_hits,): its source is one that its question has evidence in."""
+def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:
+    """(n_hits,): its source is one that its question has evidence in.
+
+    A table of bits, by hashes of question and source, leaves few for the exact comparison.
+    """
     of_gold = evidence.items.field("source_id")
-    named = pc.drop_null(of_gold.unique())
-    size = len(named)
-    gold = np.asarray(pc.fill_null(pc.index_in(of_gold, value_set=named), -1), np.int64)
-    keys = (evidence.row * size + gold)[gold >= 0]
-    maybe = np.flatnonzero(_maybe(hashed(source), hashed(named)))
-    among = pc.index_in(source.take(pa.array(maybe)), value_set=named)
-    code = np.asarray(pc.fill_null(among, -1))
-    touches = np.zeros(len(row), bool)
-    touches[maybe[(code >= 0) & np.isin(row[maybe] * size + code, keys)]] = True
+    own = hits.field("source_id").null_count == 0
+    wanted = apart(hashed(of_gold), evidence.row)
+    keys = apart(hits.hashes("source_id") if own else hashed(source), hits.row)
+    bits = np.uint64(64 - max(10, min(22, len(wanted).bit_length() + 7)))
+    table = np.zeros(1 << (64 - int(bits)), bool)
+    table[(wanted >> bits).view(np.int64)] = True
+    maybe = np.flatnonzero(table[(keys >> bits).view(np.int64)])
+    gold = pl.DataFrame({"row": evidence.row, "source": pl.Series(of_gold, dtype=pl.String)})
+    some = pl.DataFrame(
+        {
+            "row": hits.row[maybe],
+            "source": pl.Series(source.take(pa.array(maybe)), dtype=pl.String),
+            "hit": maybe,
+        }
+    )
+    touches = np.zeros(len(hits.list), bool)
+    touches[some.join(gold, on=["row", "source"], how="semi")["hit"].to_numpy()] = True
     return touches
-
-
-def _maybe(hashes: np.ndarray, wanted: np.ndarray) -> Bools:
-    """(n,): false only where the hash is none of the wanted ones; of ten others nine are told."""
-    bits = max(10, len(wanted).bit_length() + 4)
-    table = np.zeros(1 << bits, bool)
-    table[(wanted >> np.uint64(64 - bits)).astype(np.int64)] = True
-    maybe: Bools = table[(hashes >> np.uint64(64 - bits)).astype(np.int64)]
-    return maybe
 
 
 def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[str, pa.Array]:
@@ -119,7 +138,6 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
     columns: dict[str, pa.Array] = {}
     starts = np.searchsorted(passages.row, np.arange(n))
     number = np.arange(len(passages.list)) - starts[passages.row]
-    listed = np.bincount(hits.list, minlength=len(hits.question))
     errors = _errors(hits)
     general = _by_question(hits.question, errors, hits.stage < 0, n)
     for code, stage in enumerate(stages):
@@ -134,7 +152,7 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
         ranks = pa.StructArray.from_arrays(items, fields=list(RANKED.value_type))
         columns[stage] = lists(passages.row[mine], ranks, n, null=~there)
         columns[f"{stage}{RETURNED}"] = pa.array(
-            np.bincount(hits.question[own], weights=listed[own], minlength=n).astype(np.int64)
+            np.bincount(hits.question[own], weights=hits.length[own], minlength=n).astype(np.int64)
         )
         error = _by_question(hits.question, errors, own, n)
         columns[f"{stage}.error"] = pc.if_else(pa.array(there), error, pc.coalesce(error, general))

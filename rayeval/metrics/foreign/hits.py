@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,9 @@ from rayeval.columns import Floats, Ints, combined, flatten
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.spans import Bools
 from rayeval.tables import FOREIGN_HIT
+
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
+Hashes = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Hits:
     """(n_lists,): which question of the batch each list is of."""
     stage: Ints
     """(n_lists,): which of the stages; -1 where a row is of none of them."""
+    length: Ints
+    """(n_lists,): how many hits each list has."""
     list: Ints
     """Which list a hit is in."""
     rank: Ints
@@ -62,6 +68,16 @@ class Hits:
         """NaN where there is none."""
         return np.asarray(self.field("score"), np.float64)
 
+    @cached_property
+    def _hashed(self) -> dict[str, Hashes]:
+        return {}
+
+    def hashes(self, name: str) -> Hashes:
+        """(n_hits,): 64 bits of a field's text."""
+        if name not in self._hashed:
+            self._hashed[name] = hashed(self.field(name))
+        return self._hashed[name]
+
     def take(self, which: Ints) -> Hits:
         """Some of the hits, in this order; ranks stay."""
         items = self.items.take(pa.array(which))
@@ -88,9 +104,9 @@ def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> H
     within, items = flatten(column)
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
-    starts = np.searchsorted(within, np.arange(table.num_rows))
-    rank = np.arange(len(within)) - starts[within] + 1
-    return Hits(table, question, stage, within, rank, items)
+    length = np.asarray(pc.fill_null(pc.list_value_length(combined(column)), 0)).astype(np.int64)
+    rank = np.arange(1, len(within) + 1) - np.repeat(np.cumsum(length) - length, length)
+    return Hits(table, question, stage, length, within, rank, items)
 
 
 def by_score(hits: Hits) -> Hits:
@@ -104,6 +120,11 @@ def by_score(hits: Hits) -> Hits:
     )
     sorted_ = hits.take(order["at"].to_numpy().astype(np.int64))
     return replace(sorted_, rank=hits.rank)
+
+
+def apart(hashes: Hashes, owner: Ints) -> Hashes:
+    """Hashes of (what was hashed, its owner)."""
+    return hashes + owner.astype(np.uint64) * GOLDEN_RATIO
 
 
 def _without_empty(spans: pa.Array) -> pa.Array:
@@ -121,9 +142,10 @@ def whole(hits: Hits) -> Bools:
     return bare
 
 
-def hashed(ids: pa.Array) -> np.ndarray:
+def hashed(ids: pa.Array) -> Hashes:
     """64 bits of every id, the same for the same id within a process; null is one too."""
-    return pl.Series(ids).hash().to_numpy()
+    hashes: Hashes = pl.Series(ids).hash().to_numpy()
+    return hashes
 
 
 def _index(values: pa.Array, among: pa.Array) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,8 @@ class Known:
     """Texts that were found in the documents, under the name that `text_name` gives them."""
     documents: pl.DataFrame | None = None
     """`source_id, revision_id, chars` of every document that is current."""
+    count: Callable[[pa.Array], Ints] | None = None
+    """The tokens of texts; None: nobody asks for them."""
 
     def of(self, hits: Hits) -> list[Lookup]:
         """What the tables say of the hits: (a table, the row of every hit, -1 where none)."""
@@ -98,6 +100,10 @@ def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) 
         revision = pc.coalesce(revision, there["revision_id"])
         spans = pc.if_else(spans.is_valid(), spans, there["spans"])
         tokens = pc.coalesce(tokens, there["tokens"])
+    if known.count is not None and hits.has("text"):
+        text = hits.field("text")
+        counts = pa.array(known.count(text), mask=np.asarray(text.is_null()))
+        tokens = pc.coalesce(tokens, counts)
     empty = bare & np.asarray(spans.is_null())
     spans = _filled(spans, empty, np.zeros(n, np.int64))
     result = Places(source, revision, merged(spans), tokens)
@@ -158,11 +164,14 @@ def agreeing(places: Places, row: Ints, evidence: Evidence) -> Places:
 
     Without documents nobody knows which revision is meant: a side that names none means any.
     """
+    of_gold = evidence.items.field("revision_id")
+    if places.revision.null_count == len(row) and of_gold.null_count == len(of_gold):
+        return places
     gold = pl.DataFrame(
         {
             "row": evidence.row,
             "source": pl.Series(evidence.items.field("source_id"), dtype=pl.String),
-            "gold": pl.Series(evidence.items.field("revision_id"), dtype=pl.String),
+            "gold": pl.Series(of_gold, dtype=pl.String),
         }
     ).unique(["row", "source"], keep="first", maintain_order=True)
     hits = pl.DataFrame(
