@@ -1,0 +1,1 @@
+"""What trec_eval measures, as it measures it (DESIGN §5)."""

@@ -1,0 +1,188 @@
+"""Where a run ranks the documents that are judged, without sorting the run.
+
+A ranking is ordered by (-score, document descending in byte order), as trec_eval orders it. A judged
+document's rank is one more than the number of its query's hits with a higher score, and of those
+with the same score and a later id. So within every query only scores are sorted, and hashes of ids
+to find the judged ones; whatever a hash finds is compared as text before it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from rayeval.columns import Floats, Ints
+from rayeval.metrics.ranking import NEVER
+
+Keys = npt.NDArray[np.uint64]
+_PAIR = ["query", "document"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judgements of `n` queries, and where one run ranks the judged documents."""
+
+    queries: pl.Series
+    """(n,), ids in byte order."""
+    query: Ints
+    """(n_judgements,), the query of each, an index of `queries`."""
+    grade: Ints
+    """(n_judgements,)"""
+    rank: Ints
+    """(n_judgements,): 1-based; NEVER where the run doesn't have the document."""
+    returned: Ints
+    """(n,): how many documents the run has."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """A run whose hits stand together by query."""
+
+    hits: pl.DataFrame
+    queries: pl.Series
+    """(n_groups,), in order of first appearance, or by id if the run had to be sorted."""
+    start: Ints
+    """(n_groups,), the first hit of each."""
+    end: Ints
+
+
+def grouped(run: pl.DataFrame) -> Grouped:
+    """`run` (`query, document, score`) by query; most runs are so already."""
+    first = _starts(run["query"])
+    if run["query"].gather(first).is_duplicated().any():
+        run = run.sort("query", maintain_order=True)
+        first = _starts(run["query"])
+    start = first.to_numpy().astype(np.int64)
+    return Grouped(run, run["query"].gather(first), start, np.append(start[1:], run.height))
+
+
+def _starts(query: pl.Series) -> pl.Series:
+    return query.ne_missing(query.shift(1)).arg_true()
+
+
+class Located:
+    """The ids of a grouped run, to be found by query."""
+
+    def __init__(self, run: Grouped) -> None:
+        self.run = run
+        longest = int((run.end - run.start).max(initial=1))
+        self._low = np.uint64(longest.bit_length())
+        """Bits of a key that say where in its query the hit stands; the others are of its id."""
+        place = np.arange(run.hits.height, dtype=np.uint64)
+        place -= np.repeat(run.start, run.end - run.start).astype(np.uint64)
+        self._keys = self._hashes(run.hits["document"]) | place
+        _sort_within(self._keys, run)
+
+    def repeated(self) -> pl.DataFrame:
+        """`query, document` of what a query has more than once, each once."""
+        same = (self._keys[1:] ^ self._keys[:-1]) >> self._low == 0
+        same[self.run.start[1:] - 1] = False
+        at = np.flatnonzero(same)
+        at = np.union1d(at, at + 1)
+        group = np.searchsorted(self.run.start, at, side="right") - 1
+        found = self.run.hits[self._rows(at, group)].select(_PAIR)
+        return found.filter(pl.struct(_PAIR).is_duplicated()).unique().sort(_PAIR)
+
+    def rows(self, group: Ints, documents: pl.Series) -> Ints:
+        """(n,): the hit of each document in its group, -1 where there is none.
+
+        group: (n,), -1 where the run doesn't have the query.
+        """
+        found = np.full(len(documents), -1)
+        asked = np.flatnonzero(group >= 0)
+        group, documents = group[asked], documents.gather(asked)
+        start, end = self.run.start[group], self.run.end[group]
+        key = self._hashes(documents)
+        low = _bisect(self._keys, key, start, end)
+        high = _bisect(self._keys, key | ((np.uint64(1) << self._low) - np.uint64(1)), start, end)
+        # Nearly always one candidate or none; ids whose hashes agree give more.
+        candidate = np.repeat(np.arange(len(asked)), high - low)
+        at = np.arange(len(candidate)) - np.repeat(np.cumsum(high - low) - high, high - low)
+        row = self._rows(at, group[candidate])
+        same = self.run.hits["document"].gather(row) == documents.gather(candidate)
+        kept = same.to_numpy().astype(bool)
+        found[asked[candidate[kept]]] = row[kept]
+        return found
+
+    def _hashes(self, documents: pl.Series) -> Keys:
+        hashes: Keys = documents.hash().to_numpy() >> self._low << self._low
+        return hashes
+
+    def _rows(self, at: Ints, group: Ints) -> Ints:
+        """The hits of sorted keys."""
+        place = self._keys[at] & ((np.uint64(1) << self._low) - np.uint64(1))
+        return self.run.start[group] + place.astype(np.int64)
+
+
+def judged(run: Grouped, located: Located, judgements: pl.DataFrame) -> Judged:
+    """What a run makes of `judgements` (`query, document, grade`), by query and in their order."""
+    judgements = judgements.sort("query", maintain_order=True)
+    start = _starts(judgements["query"])
+    queries = judgements["query"].gather(start)
+    first = np.append(start.to_numpy().astype(np.int64), judgements.height)
+    query = np.repeat(np.arange(len(queries)), np.diff(first))
+    groups = pl.DataFrame({"query": run.queries}).with_row_index("group")
+    joined = queries.to_frame("query").join(groups, on="query", how="left", maintain_order="left")
+    group = joined["group"].cast(pl.Int64).fill_null(-1).to_numpy()
+    row = located.rows(group[query], judgements["document"])
+    rank = np.full(len(row), NEVER)
+    there = row >= 0
+    rank[there] = _ranks(run, group[query[there]], row[there])
+    returned = np.where(group >= 0, (run.end - run.start)[group], 0)
+    return Judged(queries, query, judgements["grade"].to_numpy(), rank, returned)
+
+
+def _ranks(run: Grouped, group: Ints, row: Ints) -> Ints:
+    """(n,): the 1-based ranks of hits."""
+    scores = run.hits["score"].to_numpy() + 0.0  # one zero, not two
+    score, start, end = scores[row], run.start[group], run.end[group]
+    _sort_within(scores, run)
+    not_higher = _bisect(scores, score, start, end, after=True)
+    lower = _bisect(scores, score, start, end)
+    rank = end - not_higher + 1
+    tied = np.flatnonzero(not_higher - lower > 1)
+    if len(tied):
+        rank[tied] += _later(run, group[tied], row[tied])
+    return rank
+
+
+def _later(run: Grouped, group: Ints, row: Ints) -> Ints:
+    """(n,): how many hits of the same query and score have a later id."""
+    groups = np.unique(group)
+    sizes = (run.end - run.start)[groups]
+    shift = np.repeat(run.start[groups] - np.cumsum(sizes) + sizes, sizes)
+    rows = np.arange(sizes.sum()) + shift
+    hits = run.hits[rows].with_columns(row=pl.Series(rows), score=pl.col("score") + 0.0)
+    ties = run.hits[row].select("query", score=pl.col("score") + 0.0).unique()
+    hits = hits.join(ties, on=["query", "score"], how="semi")
+    hits = hits.sort("document", descending=True)
+    hits = hits.select("row", later=pl.int_range(pl.len()).over("query", "score"))
+    wanted = pl.DataFrame({"row": row}).join(hits, on="row", how="left", maintain_order="left")
+    later: Ints = wanted["later"].cast(pl.Int64).to_numpy()
+    return later
+
+
+def _sort_within(values: Keys | Floats, run: Grouped) -> None:
+    """Sorts the values of every query in place."""
+    for start, end in zip(run.start.tolist(), run.end.tolist(), strict=True):
+        values[start:end].sort()
+
+
+def _bisect(
+    values: Keys | Floats, wanted: Keys | Floats, start: Ints, end: Ints, *, after: bool = False
+) -> Ints:
+    """(n,): where each wanted value goes in its own sorted stretch of `values`.
+
+    start, end: (n,), the stretches. after: behind values that are equal, rather than before them.
+    """
+    low, high = start.copy(), end.copy()
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        value = values[np.minimum(middle, len(values) - 1)]
+        right = open_ & ((value <= wanted) if after else (value < wanted))
+        low = np.where(right, middle + 1, low)
+        high = np.where(open_ & ~right, middle, high)
+    return low
