@@ -9,6 +9,7 @@ to find the judged ones; whatever a hash finds is compared as text before it cou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,8 @@ class Judged:
     """(n,), ids in byte order."""
     query: Ints
     """(n_judgements,), the query of each, an index of `queries`."""
+    documents: pl.Series
+    """(n_judgements,), ids."""
     grade: Ints
     """(n_judgements,)"""
     rank: Ints
@@ -48,6 +51,16 @@ class Grouped:
     """(n_groups,), the first hit of each."""
     end: Ints
 
+    @cached_property
+    def ids(self) -> Ids:
+        """Its ids, to be found by query."""
+        return Ids(self.hits["document"], self.start, self.end)
+
+    def repeated(self) -> pl.DataFrame:
+        """`query, document` of what a query has more than once, each once."""
+        found = self.hits[self.ids.alike()].select(_PAIR)
+        return found.filter(pl.struct(_PAIR).is_duplicated()).unique().sort(_PAIR)
+
 
 def grouped(run: pl.DataFrame) -> Grouped:
     """`run` (`query, document, score`) by query; most runs are so already."""
@@ -63,46 +76,48 @@ def _starts(query: pl.Series) -> pl.Series:
     return query.ne_missing(query.shift(1)).arg_true()
 
 
-class Located:
-    """The ids of a grouped run, to be found by query."""
+class Ids:
+    """The ids of hits in stretches (one per query), to be found within a stretch.
 
-    def __init__(self, run: Grouped) -> None:
-        self.run = run
-        longest = int((run.end - run.start).max(initial=1))
+    Every hit has a key: the upper bits are of its id's hash, the lower ones its place in the
+    stretch. Sorted keys are searched instead of text.
+    """
+
+    def __init__(self, documents: pl.Series, start: Ints, end: Ints) -> None:
+        self.documents, self.start, self.end = documents, start, end
+        longest = int((end - start).max(initial=1))
         self._low = np.uint64(longest.bit_length())
-        """Bits of a key that say where in its query the hit stands; the others are of its id."""
-        place = np.arange(run.hits.height, dtype=np.uint64)
-        place -= np.repeat(run.start, run.end - run.start).astype(np.uint64)
-        self._keys = self._hashes(run.hits["document"]) | place
-        _sort_within(self._keys, run)
+        self._mask = (np.uint64(1) << self._low) - np.uint64(1)
+        place = np.arange(len(documents), dtype=np.uint64)
+        place -= np.repeat(start.astype(np.uint64), end - start)
+        self._keys = self._hashes(documents) | place
+        _sort_within(self._keys, start, end)
 
-    def repeated(self) -> pl.DataFrame:
-        """`query, document` of what a query has more than once, each once."""
+    def alike(self) -> Ints:
+        """Hits whose ids may be those of others in their stretch."""
         same = (self._keys[1:] ^ self._keys[:-1]) >> self._low == 0
-        same[self.run.start[1:] - 1] = False
+        same[self.start[1:] - 1] = False
         at = np.flatnonzero(same)
         at = np.union1d(at, at + 1)
-        group = np.searchsorted(self.run.start, at, side="right") - 1
-        found = self.run.hits[self._rows(at, group)].select(_PAIR)
-        return found.filter(pl.struct(_PAIR).is_duplicated()).unique().sort(_PAIR)
+        return self._rows(at, np.searchsorted(self.start, at, side="right") - 1)
 
     def rows(self, group: Ints, documents: pl.Series) -> Ints:
-        """(n,): the hit of each document in its group, -1 where there is none.
+        """(n,): the hit of each document in its stretch, -1 where there is none.
 
-        group: (n,), -1 where the run doesn't have the query.
+        group: (n,), the stretch of each; -1 for no stretch.
         """
         found = np.full(len(documents), -1)
         asked = np.flatnonzero(group >= 0)
         group, documents = group[asked], documents.gather(asked)
-        start, end = self.run.start[group], self.run.end[group]
+        start, end = self.start[group], self.end[group]
         key = self._hashes(documents)
         low = _bisect(self._keys, key, start, end)
-        high = _bisect(self._keys, key | ((np.uint64(1) << self._low) - np.uint64(1)), start, end)
+        high = _bisect(self._keys, key | self._mask, start, end)
         # Nearly always one candidate or none; ids whose hashes agree give more.
         candidate = np.repeat(np.arange(len(asked)), high - low)
         at = np.arange(len(candidate)) - np.repeat(np.cumsum(high - low) - high, high - low)
         row = self._rows(at, group[candidate])
-        same = self.run.hits["document"].gather(row) == documents.gather(candidate)
+        same = self.documents.gather(row) == documents.gather(candidate)
         kept = same.to_numpy().astype(bool)
         found[asked[candidate[kept]]] = row[kept]
         return found
@@ -113,11 +128,10 @@ class Located:
 
     def _rows(self, at: Ints, group: Ints) -> Ints:
         """The hits of sorted keys."""
-        place = self._keys[at] & ((np.uint64(1) << self._low) - np.uint64(1))
-        return self.run.start[group] + place.astype(np.int64)
+        return self.start[group] + (self._keys[at] & self._mask).astype(np.int64)
 
 
-def judged(run: Grouped, located: Located, judgements: pl.DataFrame) -> Judged:
+def judged(run: Grouped, judgements: pl.DataFrame) -> Judged:
     """What a run makes of `judgements` (`query, document, grade`), by query and in their order."""
     judgements = judgements.sort("query", maintain_order=True)
     start = _starts(judgements["query"])
@@ -127,19 +141,20 @@ def judged(run: Grouped, located: Located, judgements: pl.DataFrame) -> Judged:
     groups = pl.DataFrame({"query": run.queries}).with_row_index("group")
     joined = queries.to_frame("query").join(groups, on="query", how="left", maintain_order="left")
     group = joined["group"].cast(pl.Int64).fill_null(-1).to_numpy()
-    row = located.rows(group[query], judgements["document"])
+    row = run.ids.rows(group[query], judgements["document"])
     rank = np.full(len(row), NEVER)
     there = row >= 0
     rank[there] = _ranks(run, group[query[there]], row[there])
     returned = np.where(group >= 0, (run.end - run.start)[group], 0)
-    return Judged(queries, query, judgements["grade"].to_numpy(), rank, returned)
+    grade = judgements["grade"].to_numpy()
+    return Judged(queries, query, judgements["document"], grade, rank, returned)
 
 
 def _ranks(run: Grouped, group: Ints, row: Ints) -> Ints:
     """(n,): the 1-based ranks of hits."""
     scores = run.hits["score"].to_numpy() + 0.0  # one zero, not two
     score, start, end = scores[row], run.start[group], run.end[group]
-    _sort_within(scores, run)
+    _sort_within(scores, run.start, run.end)
     not_higher = _bisect(scores, score, start, end, after=True)
     lower = _bisect(scores, score, start, end)
     rank = end - not_higher + 1
@@ -165,10 +180,10 @@ def _later(run: Grouped, group: Ints, row: Ints) -> Ints:
     return later
 
 
-def _sort_within(values: Keys | Floats, run: Grouped) -> None:
-    """Sorts the values of every query in place."""
-    for start, end in zip(run.start.tolist(), run.end.tolist(), strict=True):
-        values[start:end].sort()
+def _sort_within(values: Keys | Floats, start: Ints, end: Ints) -> None:
+    """Sorts every stretch in place."""
+    for first, last in zip(start.tolist(), end.tolist(), strict=True):
+        values[first:last].sort()
 
 
 def _bisect(

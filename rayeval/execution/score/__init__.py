@@ -1,0 +1,1 @@
+"""Scoring what other systems found."""

@@ -1,0 +1,159 @@
+"""`--convention trec`: a run and its judgements, scored as trec_eval 10.0 scores them under -c."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from rayeval import files
+from rayeval.errors import ConfigError, Problem
+from rayeval.execution import artifacts, manifest
+from rayeval.execution.latency import LATENCY
+from rayeval.execution.progress import Silent, Watcher
+from rayeval.execution.runs import MANIFEST, Run
+from rayeval.execution.score import known
+from rayeval.execution.score import trec_tables as tables
+from rayeval.interop.trec import read_judgements, read_run, repeated
+from rayeval.metrics import SLICES
+from rayeval.metrics.names import Measure
+from rayeval.metrics.trec import Grouped, Judged, Values, grouped, judged, measures
+from rayeval.report.write import write_report
+
+
+def score_trec(
+    golden: str,
+    trace: str,
+    *,
+    metrics: Sequence[str] | None = None,
+    cutoffs: Sequence[int] | None = None,
+    relevant: int = 1,
+    corpus: str | None = None,
+    keep_trace: bool = False,
+    runs: str = "runs",
+    name: str = "trec",
+    watcher: Watcher | None = None,
+) -> Run:
+    """Scores the TREC run `trace` on the TREC judgements `golden`; either may be Parquet.
+
+    metrics: as trec_eval or other tools write them; None: all, at `cutoffs` or trec_eval's own.
+    relevant: trec_eval's -l. corpus: where the documents lie, to find judgements of none of them.
+    keep_trace: also copies the run; else it is only pinned by its hash.
+    Raises DataError with every line that is wrong, ConfigError for a measure that is not known.
+    """
+    if relevant < 1:
+        raise ConfigError(f"relevant is {relevant}; expected 1 or more, as of trec_eval's -l")
+    chosen, started = measures(metrics, cutoffs), manifest.now()
+    with ThreadPoolExecutor(2) as pool:
+        prints = [pool.submit(_print, path) for path in (golden, trace)]
+        judgements, run = read_judgements(golden), _read(trace)
+        pinned = dict(zip(("golden", "trace"), (each.result() for each in prints), strict=True))
+    documents = None if corpus is None else known.documents(corpus)
+    result = judged(run, judgements)
+    warnings = _warnings(judgements, run, (golden, trace), documents)
+    for problem in warnings:
+        (watcher or Silent()).say(f"warning  {problem}")
+    value = {
+        "name": name,
+        **pinned,
+        "corpus": {"path": corpus, "documents": documents and documents.count, "chunks": 0},
+        "config": {"convention": "trec", "relevant": relevant, "metrics": [m.name for m in chosen]},
+        "warnings": [str(problem) for problem in warnings],
+        "started": started,
+    }
+    return _commit(runs, value, _tables(result, chosen, relevant, run if keep_trace else None))
+
+
+def _read(trace: str) -> Grouped:
+    """The run by query; DataError if a query has a document twice."""
+    hits = read_run(trace)
+    run = grouped(hits)
+    twice = run.repeated()
+    if not twice.is_empty():
+        raise repeated(trace, hits, twice, "is listed more than once for this query")
+    return run
+
+
+def _print(path: str) -> dict[str, Any]:
+    """What pins a file; nothing of one that reading will say is not there."""
+    if not files.exists(path) or files.is_folder(path):
+        return {}
+    fs, inner = files.open_fs(path)
+    digest, size = hashlib.sha256(), 0
+    with fs.open_input_stream(inner, compression=None) as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+            size += len(block)
+    return {"path": path, "sha256": digest.hexdigest(), "size_bytes": size}
+
+
+def _warnings(
+    judgements: pl.DataFrame, run: Grouped, paths: tuple[str, str], documents: known.Known | None
+) -> list[Problem]:
+    """What is left out, or can't ever be found."""
+    golden, trace = paths
+    found = (
+        known.misnamed(judgements, run.hits, golden)
+        if documents is None
+        else known.unknown(judgements, documents, golden)
+    )
+    queries = judgements["query"].unique()
+    strange = run.queries.filter(~run.queries.is_in(queries.implode())).sort()
+    if len(strange):
+        message = f"{len(strange)} of {len(run.queries)} queries have no judgement and are left out, "
+        message += f"as trec_eval leaves them out: {', '.join(strange.head(5))}"
+        message += ", …" if len(strange) > 5 else ""
+        found.append(Problem(trace, None, None, "unjudged_query", message, warning=True))
+    return found
+
+
+def _tables(
+    result: Judged, chosen: Sequence[Measure], relevant: int, run: Grouped | None
+) -> dict[str, Iterable[pa.Table]]:
+    """The files of the run; the hits only if `run` is given."""
+    values = Values(result, relevant=relevant)
+    columns = {measure.name: values.value(measure) for measure in chosen}
+    return {
+        "questions": [tables.questions(result, relevant)],
+        "trace": [artifacts.TRACE.empty_table()] if run is None else tables.trace(run),
+        "passages": [artifacts.PASSAGE.empty_table() if run is None else tables.passages(run)],
+        "per_query": [tables.per_query(result, columns)],
+        "failures": [tables.failures(result, relevant)],
+        "aggregate": [tables.aggregate(result, chosen, columns)],
+        "slices": [SLICES.empty_table()],
+        "latency": [LATENCY.empty_table()],
+    }
+
+
+def _commit(runs: str, value: dict[str, Any], content: dict[str, Iterable[pa.Table]]) -> Run:
+    """Writes tables and report; then the manifest that makes them a run."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    run_id = f"{stamp}-{value['name']}-{secrets.token_hex(2)}"
+    folder = f"{runs.rstrip('/')}/{run_id}"
+    value = {
+        **value,
+        "version": 1,
+        "run_id": run_id,
+        "stages": [tables.STAGE],
+        "models": {},
+        "code": manifest.code("."),
+        "libraries": manifest.libraries(),
+        "hardware": manifest.hardware(),
+    }
+    fs, inner = files.open_fs(folder)
+    fs.create_dir(inner, recursive=True)
+    written = {
+        f"{name}.parquet": artifacts.write_one(folder, f"{name}.parquet", parts)
+        for name, parts in content.items()
+    }
+    for name, data in write_report(Run.uncommitted(folder, value)).items():
+        written[name] = files.put(folder, name, data)
+    value |= {"ended": manifest.now(), "files": written}
+    files.write_json(f"{folder}/{MANIFEST}", value)
+    return Run(folder)
