@@ -106,7 +106,9 @@ def _warnings(
     queries = judgements["query"].unique()
     strange = run.queries.filter(~run.queries.is_in(queries.implode())).sort()
     if len(strange):
-        message = f"{len(strange)} of {len(run.queries)} queries have no judgement and are left out, "
+        message = (
+            f"{len(strange)} of {len(run.queries)} queries have no judgement and are left out, "
+        )
         message += f"as trec_eval leaves them out: {', '.join(strange.head(5))}"
         message += ", …" if len(strange) > 5 else ""
         found.append(Problem(trace, None, None, "unjudged_query", message, warning=True))

@@ -17,7 +17,7 @@ from rayeval.metrics.spans import Bools
 from rayeval.metrics.sums import exact_sums, mean
 from rayeval.metrics.trec.names import COUNTS
 from rayeval.metrics.trec.ranks import Grouped, Judged
-from rayeval.tables import HIT, LOCATED, RESOLVED, conform
+from rayeval.tables import HIT, LOCATED, RESOLVED, TEXT, conform
 
 STAGE = "trace"
 BLOCK = 1024
@@ -38,7 +38,9 @@ def questions(judged: Judged, relevant: int) -> pa.Table:
             "gold": gold,
         }
     ).with_columns(found=pl.lit("located"), visible=pl.lit(True), whole=pl.lit(False))
-    located = conform(_filled(evidence.to_arrow(), pa.schema(list(LOCATED))), pa.schema(list(LOCATED)))
+    located = conform(
+        _filled(evidence.to_arrow(), pa.schema(list(LOCATED))), pa.schema(list(LOCATED))
+    )
     struct = located.to_struct_array().combine_chunks() if size else pa.array([], LOCATED)
     first = _first(judged.query, gold, n)
     own = judged.documents.gather(np.maximum(first, 0)) if size else judged.queries
@@ -58,8 +60,11 @@ def per_query(judged: Judged, values: Mapping[str, Floats]) -> pa.Table:
     """A row per query, by id; those that the run lacks are `missing`."""
     frame = pl.DataFrame({"question_id": judged.queries, "there": judged.returned > 0})
     status = pl.when("there").then(pl.lit("ok")).otherwise(pl.lit("missing"))
-    frame = frame.select("question_id", stage=pl.lit(STAGE), status=status)
-    return frame.with_columns(**{name: pl.Series(value) for name, value in values.items()}).to_arrow()
+    table = frame.select("question_id", stage=pl.lit(STAGE), status=status).to_arrow()
+    table = conform(table, pa.schema([(name, TEXT) for name in table.column_names]))
+    for name, value in values.items():
+        table = table.append_column(name, pa.array(value))
+    return table
 
 
 def aggregate(
@@ -136,7 +141,9 @@ def _filled(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """`table` with an empty list in every list column of `schema` that it lacks."""
     for field in schema:
         if field.name not in table.column_names and pa.types.is_list(field.type):
-            column = pa.repeat(pa.scalar([], field.type), table.num_rows)
+            column = lists(
+                np.empty(0, np.int64), pa.array([], field.type.value_type), table.num_rows
+            )
             table = table.append_column(field.name, column)
     return table
 
