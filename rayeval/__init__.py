@@ -2,6 +2,7 @@
 
 run = rayeval.evaluate("rayeval.yaml")
 print(run)                 # metrics by stage
+run = rayeval.score("golden.jsonl", "trace.jsonl")     # another pipeline's trace
 run.failures               # a Polars frame: every question's first failure
 rayeval.load("runs/…")     # a run from before
 """
@@ -9,14 +10,16 @@ rayeval.load("runs/…")     # a run from before
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from rayeval.execution.runs import Run
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "evaluate", "load"]
+__all__ = ["__version__", "evaluate", "load", "score"]
 
 
 def evaluate(
@@ -54,6 +57,53 @@ def evaluate(
         limit=limit,
     )
     return run_config(loaded, options, Silent())
+
+
+def score(
+    golden: str | os.PathLike[str],
+    trace: str | os.PathLike[str] | Iterable[pa.Table] | Iterable[dict[str, Any]],
+    *,
+    convention: Literal["rayeval", "trec"] = "rayeval",
+    format: str | None = None,  # noqa: A002 - as on the command line
+    corpus: str | os.PathLike[str] | None = None,
+    chunks: str | os.PathLike[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    relevant: int | None = None,
+    cutoffs: Sequence[int | str] | None = None,
+    sort: Literal["score"] | None = None,
+    keep_trace: bool = False,
+    name: str = "score",
+    runs: str | os.PathLike[str] = "runs",
+    store: str | os.PathLike[str] | None = None,
+) -> Run:
+    """Scores what another pipeline left behind and returns the committed run.
+
+    trace: a file; or tables of schema FOREIGN; or rows such as
+    `{"question_id": "q1", "stages": {"search": {"hits": ["a passage", {"source_id": "doc.md"}]}}}`.
+    format: the tool that wrote the file, None for rayeval's own. corpus: the documents, in which
+    text is looked up. chunks: the chunks that hits name by id. sort: order hits by score, whatever
+    order they are listed in.
+    Raises InputError if the golden set or the trace are wrong, InfrastructureError if the machine
+    is at fault.
+    """
+    from rayeval.execution.score.anything import score_anything
+    from rayeval.execution.score.options import ScoreOptions
+
+    options = ScoreOptions(
+        convention=convention,
+        format=format,
+        corpus=None if corpus is None else os.fspath(corpus),
+        chunks=() if chunks is None else (os.fspath(chunks),),
+        metrics=metrics,
+        relevant=relevant,
+        cutoffs=cutoffs,
+        any_order=sort == "score",
+        keep_trace=keep_trace,
+        runs=os.fspath(runs),
+        store=None if store is None else os.fspath(store),
+        name=name,
+    )
+    return score_anything(os.fspath(golden), trace, options)
 
 
 def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> Run:

@@ -16,6 +16,7 @@ from rayeval.cli.init import init
 from rayeval.cli.options import print_json
 from rayeval.cli.resume import resume
 from rayeval.cli.run import run
+from rayeval.cli.score import score
 from rayeval.cli.show import show
 from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
@@ -34,7 +35,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
     "3 inconclusive · 4 infrastructure failure.",
 )
-for command in (init, validate, run, show, verify, resume, doctor):
+for command in (init, validate, run, score, show, verify, resume, doctor):
     app.command()(command)
 
 

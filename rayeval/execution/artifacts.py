@@ -55,22 +55,24 @@ def write_tables(task: tuple[str, Sources]) -> dict[str, dict[str, Any]]:
     """Writes every table of the run into `folder`; name → sha256, rows, size."""
     folder, sources = task
     written = {
-        "questions.parquet": write_one(folder, "questions.parquet", _questions(sources)),
+        "questions.parquet": write_one(folder, "questions.parquet", questions(sources.root, sources.questions)),
         "trace.parquet": write_one(folder, "trace.parquet", _trace(sources)),
         "passages.parquet": write_one(folder, "passages.parquet", _passages(sources)),
     }
     for name, key in sources.tables:
-        written[name] = write_one(folder, name, _parts(sources.root, key))
+        written[name] = write_one(folder, name, parts(sources.root, key))
     return written
 
 
-def _parts(root: str, key: str) -> Iterator[pa.Table]:
+def parts(root: str, key: str) -> Iterator[pa.Table]:
+    """The tables of a whole output."""
     return (read(path) for path in inputs.paths(root, key))
 
 
-def _questions(sources: Sources) -> Iterator[pa.Table]:
+def questions(root: str, key: str) -> Iterator[pa.Table]:
+    """The questions as evaluated, of the step with this key."""
     kept = pa.schema([field for field in RESOLVED if field.name not in ("file", "line")])
-    return (conform(table, kept) for table in _parts(sources.root, sources.questions))
+    return (conform(table, kept) for table in parts(root, key))
 
 
 def _trace(sources: Sources) -> Iterator[pa.Table]:
@@ -107,7 +109,7 @@ def _passages(sources: Sources) -> Iterator[pa.Table]:
     ids = wanted.to_arrow().cast(TEXT)
     found = [
         conform(table.filter(pc.is_in(table["chunk_id"], value_set=ids)), PASSAGE)
-        for table in _parts(sources.root, sources.chunks)
+        for table in parts(sources.root, sources.chunks)
     ]
     table = pa.concat_tables([PASSAGE.empty_table(), *found]).sort_by("chunk_id")
     yield first_rows(table, "chunk_id")

@@ -14,7 +14,7 @@ from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
 from rayeval.execution.models import models
-from rayeval.execution.plan.plan import Inputs, Plan
+from rayeval.execution.plan.plan import Inputs, Plan, Steps
 from rayeval.execution.runs import MANIFEST, PLAN, Run
 from rayeval.execution.store import read
 from rayeval.report.write import write_report
@@ -40,7 +40,15 @@ def commit_run(
     written["latency.parquet"] = artifacts.write_one(
         job.folder, "latency.parquet", latency.latency_tables(root, plan, done, serial)
     )
-    value = _manifest(job, inputs, plan, done, warnings)
+    made_of = _made_of(job, inputs, plan, done)
+    seal(job, {**made_of, **described(job, plan, done, warnings)}, written)
+
+
+def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) -> None:
+    """The reports and, last of all, the manifest that makes the written files a run.
+
+    value: the manifest. written: what it says of the tables.
+    """
     for name, data in write_report(Run.uncommitted(job.folder, value)).items():
         written[name] = files.put(job.folder, name, data)
     written[PLAN] = files.described(files.read_bytes(f"{job.folder}/{PLAN}"))
@@ -48,23 +56,15 @@ def commit_run(
     files.write_json(f"{job.folder}/{MANIFEST}", value)
 
 
-def _manifest(
-    job: Job,
-    inputs: Inputs,
-    plan: Plan,
-    done: Mapping[str, Done],
-    warnings: Sequence[str],
+def _made_of(
+    job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]
 ) -> dict[str, Any]:
-    """What the run was made of."""
+    """What only a pipeline that rayeval ran has."""
     config = job.config
     catalogue = read(store_inputs.paths(job.options.root, plan.catalogue.key)[0])
     return {
-        "version": 1,
-        "run_id": job.run_id,
-        "name": config.name,
         "environment": config.environment,
         "config_path": job.config_path,
-        "config": config.model_dump(mode="json"),
         "limit": job.options.limit,
         "golden": {"path": config.golden.path, "sha256": inputs.golden_sha256},
         "corpus": {
@@ -76,6 +76,19 @@ def _manifest(
         "stages": [timed.stage for timed in plan.timed],
         "models": models(config),
         "tokenizer": config.tokenizer.identity(),
+        "seed": config.seed,
+    }
+
+
+def described(
+    job: Job, plan: Steps, done: Mapping[str, Done], warnings: Sequence[str]
+) -> dict[str, Any]:
+    """What the manifest of every run says."""
+    return {
+        "version": 1,
+        "run_id": job.run_id,
+        "name": job.config.name,
+        "config": job.config.model_dump(mode="json"),
         "steps": {
             step.name: {
                 "key": step.key,
@@ -86,7 +99,6 @@ def _manifest(
             for step in plan.steps
         },
         "warnings": list(warnings),
-        "seed": config.seed,
         "code": manifest.code(str(Path(job.config_path).absolute().parent)),
         "libraries": manifest.libraries(),
         "hardware": manifest.hardware(),

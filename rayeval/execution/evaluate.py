@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -23,10 +23,11 @@ from rayeval.execution.job import Job, Options
 from rayeval.execution.load import Loaded
 from rayeval.execution.local import LocalExecutor
 from rayeval.execution.lock import held
-from rayeval.execution.plan.plan import Inputs, Plan, make_plan, sequence
+from rayeval.execution.plan.plan import Inputs, Steps, make_plan, sequence
 from rayeval.execution.problems import blocking, problems_of
 from rayeval.execution.progress import Watcher
 from rayeval.execution.runs import Run
+from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.step import Step
 from rayeval.execution.store import Output
 
@@ -36,12 +37,22 @@ SHOWN = 20
 
 def run_config(loaded: Loaded, options: Options, watcher: Watcher) -> Run:
     """Runs a configuration."""
+    return begun(new_job(loaded.config, loaded.path, options), execute, watcher)
+
+
+def new_job(config: RunConfig | ScoreConfig, path: str, options: Options) -> Job:
+    """A run that nothing is done of yet."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    run_id = f"{stamp}-{loaded.config.name}-{secrets.token_hex(2)}"
+    run_id = f"{stamp}-{config.name}-{secrets.token_hex(2)}"
     folder = f"{options.runs.rstrip('/')}/{run_id}"
-    job = Job(run_id, folder, loaded.path, loaded.config, options, manifest.now())
+    return Job(run_id, folder, path, config, options, manifest.now())
+
+
+def begun(job: Job, execute: Callable[[Job, Watcher], Run], watcher: Watcher) -> Run:
+    """The run of a new job; a folder that can be resumed is left only where that may help."""
     job.save()
-    watcher.say(f"run {run_id}")
+    watcher.say(f"run {job.run_id}")
+    folder = job.folder
     with held(folder):
         try:
             return execute(job, watcher)
@@ -57,7 +68,7 @@ def execute(job: Job, watcher: Watcher) -> Run:
     """Computes what is missing, writes the run's files and commits them."""
     with executor_of(job.config, job.options) as executor:
         inputs = find_inputs(job.config, executor)
-        job.pin(inputs)
+        job.pin(inputs.pins)
         plan = make_plan(job.config, inputs, job.options.limit)
         done, warnings = compute(job.options.root, plan, executor, watcher)
         commit_run(job, inputs, plan, done, warnings, executor)
@@ -65,7 +76,7 @@ def execute(job: Job, watcher: Watcher) -> Run:
 
 
 def compute(
-    root: str, plan: Plan, executor: Executor, watcher: Watcher
+    root: str, plan: Steps, executor: Executor, watcher: Watcher
 ) -> tuple[dict[str, Done], list[str]]:
     """Every step's whole output, by key, and the warnings about the user's files."""
     done: dict[str, Done] = {}
@@ -104,7 +115,7 @@ def golden_hash(path: str) -> str:
 
 
 @contextmanager
-def executor_of(config: RunConfig, options: Options) -> Iterator[Executor]:
+def executor_of(config: RunConfig | ScoreConfig, options: Options) -> Iterator[Executor]:
     """Local processes, or a Ray cluster."""
     changes = {} if options.workers is None else {"workers": options.workers}
     placement = config.placement.model_copy(update=changes)

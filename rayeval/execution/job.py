@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,9 +10,8 @@ from rayeval import files
 from rayeval.errors import ConfigError, RunError
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import validated
-from rayeval.execution.plan.plan import Inputs
 from rayeval.execution.runs import PLAN, damaged, record
-from rayeval.execution.step import digest
+from rayeval.execution.score.config import ScoreConfig, score_config
 
 NEEDED = {"run_id": str, "config_path": str, "config": dict, "options": dict, "started": str,
           "inputs": dict}  # fmt: skip
@@ -49,7 +49,7 @@ class Job:
     run_id: str
     folder: str
     config_path: str
-    config: RunConfig
+    config: RunConfig | ScoreConfig
     options: Options
     started: str
     pinned: dict[str, str] = field(default_factory=dict)
@@ -67,24 +67,28 @@ class Job:
         }
         files.write_json(f"{self.folder}/{PLAN}", value)
 
-    def pin(self, inputs: Inputs) -> None:
-        """Notes what the run reads; a resumed run must find the same."""
-        found = {"golden": inputs.golden_sha256, "corpus": digest(list(inputs.fingerprints))}
+    def pin(self, found: Mapping[str, str]) -> None:
+        """Notes what the run reads, by hash; a resumed run must find the same."""
+        again = "score" if isinstance(self.config, ScoreConfig) else f"run {self.config_path}"
         for name, value in self.pinned.items():
             if value != found[name]:
                 raise RunError(
                     f"the {name} is no longer what run {self.run_id} began with; a run is one "
-                    f"thing: start a new one with `rayeval run {self.config_path}`"
+                    f"thing: start a new one with `rayeval {again}`"
                 )
         if not self.pinned:
-            self.pinned = found
+            self.pinned = dict(found)
             self.save()
 
 
 def read_job(folder: str) -> Job:
     """The run under way in `folder`."""
     value = record(folder, PLAN, NEEDED)
-    config = validated(value["config"], value["config_path"])
+    config: RunConfig | ScoreConfig
+    if "trace" in value["config"]:
+        config = score_config(value["config"])
+    else:
+        config = validated(value["config"], value["config_path"])
     try:
         options = Options(**value["options"])
     except TypeError as error:

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from rayeval import files
 from rayeval.execution.evaluate import execute
-from rayeval.execution.job import read_job
+from rayeval.execution.job import Job, read_job
 from rayeval.execution.lock import held
 from rayeval.execution.progress import Watcher
 from rayeval.execution.runs import MANIFEST, Run, locate
+from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.run import execute_score
 
 
 def resume_run(
@@ -33,4 +35,11 @@ def resume_run(
             ray_address=ray_address or job.options.ray_address,
             workers=workers or job.options.workers,
         )
-        return execute(job, watcher)
+        return executed(job, watcher)
+
+
+def executed(job: Job, watcher: Watcher) -> Run:
+    """Goes on with whatever kind of run it is."""
+    if isinstance(job.config, ScoreConfig):
+        return execute_score(job, watcher)
+    return execute(job, watcher)

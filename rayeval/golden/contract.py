@@ -36,12 +36,12 @@ def _turn(value: Any) -> Any:
     return {"content": value} if isinstance(value, str) else value
 
 
-def _version(value: Any) -> Any:
-    """Versions are names; a whole number is one too."""
+def named(value: Any) -> Any:
+    """Ids and versions are names; a whole number is one too, by its decimal digits."""
     return str(value) if type(value) is int else value
 
 
-Id = Annotated[str, Field(min_length=1)]
+Id = Annotated[str, BeforeValidator(named), Field(min_length=1)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=-(2**63), lt=2**63)]
 Grade = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=3)]
 
@@ -119,4 +119,4 @@ class Row(Location):
     cluster: Id | None = None
     asked_at: Annotated[datetime, BeforeValidator(_moment)] | None = None
     principals: list[str] | None = None
-    label_version: Annotated[Id, BeforeValidator(_version)] | None = None
+    label_version: Id | None = None

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from typing import Any
 
+from rayeval.golden import contract
 from rayeval.golden.text import LONE
 
 _NAMED = re.compile(r'"question_id"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -17,7 +18,7 @@ def id_of(value: Any) -> str | None:
     """A record's own id, else one made of its question's text."""
     if not isinstance(value, dict):
         return None
-    named, question = value.get("question_id"), value.get("question")
+    named, question = contract.named(value.get("question_id")), value.get("question")
     if isinstance(named, str):
         return _storable(named)
     if named is not None or not isinstance(question, str) or LONE.search(question):

@@ -13,7 +13,7 @@ from rayeval.errors import ConfigError
 from rayeval.metrics.block import Block
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.evidence import bools
-from rayeval.metrics.names import Metric, measures
+from rayeval.metrics.names import Measure, Metric, measures
 from rayeval.metrics.pipeline import MISSING, OK, STATUSES, Codes, Pipeline, outcomes
 from rayeval.metrics.ranking import ranking
 from rayeval.metrics.values import Values
@@ -50,6 +50,10 @@ class PerQuery:
             )
         self.names = tuple(m.name for m in wanted if m.name in taken)
         """The metric columns, in order."""
+
+    def measures_of(self, stage: str) -> tuple[Measure, ...]:
+        """What is measured at a stage."""
+        return self._measures[stage]
 
     @property
     def measured(self) -> dict[str, tuple[str, ...]]:

@@ -17,8 +17,9 @@ class Arm:
     """One way of retrieval, and the columns with what it found."""
 
     name: str
-    kind: Literal["lexical", "dense"]
-    depth: int
+    kind: Literal["lexical", "dense", "unknown"]
+    depth: int | None
+    """None: nobody knows how many it was to retrieve."""
     exact: str
     """The column of its exact search; a lexical arm's only one."""
     ann: str | None = None
@@ -76,7 +77,7 @@ class Pipeline:
             if stage == arm.ann:
                 return "ann"
             if stage == arm.exact:
-                return "exact" if arm.kind == "dense" else "lexical"
+                return "exact" if arm.kind == "dense" else arm.kind
         return next(later.kind for later in self.later if later.name == stage)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from rayeval.columns import Floats, Ints, flatten
+from rayeval.columns import Floats, Ints, combined, flatten
 from rayeval.errors import RowError
 from rayeval.metrics.evidence import ints
 from rayeval.metrics.names import Cutoff
@@ -16,6 +16,10 @@ from rayeval.metrics.spans import Bools
 
 NEVER = np.iinfo(np.int64).max
 """The rank of what was not found."""
+RANKED = pa.list_(pa.struct([("passage", pa.int32()), ("rank", pa.int32())]))
+"""A stage's hits where only some are among the passages: which of them, and at which rank."""
+RETURNED = ".returned"
+"""The suffix of the column that then says how many hits there were in all."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,13 @@ class Cut:
 
 
 def ranking(batch: pa.Table, stage: str, passages: Passages) -> Ranking:
-    """The hits in the column `stage`; a null list is an empty one.
+    """The hits in the column `stage`, HITS or RANKED; a null list is an empty one.
 
     Raises RowError if a hit is not among the passages.
     """
     row, hits = flatten(batch[stage])
+    if batch.schema.field(stage).type == RANKED:
+        return _ranked(row, hits, batch[f"{stage}{RETURNED}"], passages)
     passage = passages.index(row, hits.field("chunk_id"))
     if (passage < 0).any():
         first = int(np.argmax(passage < 0))
@@ -66,6 +72,14 @@ def ranking(batch: pa.Table, stage: str, passages: Passages) -> Ranking:
     rank = np.full(len(passages.row), NEVER)
     rank[passage] = np.arange(len(row)) - (np.cumsum(returned) - returned)[row] + 1
     return Ranking(rank, row, passage, returned)
+
+
+def _ranked(row: Ints, hits: pa.Array, returned: pa.ChunkedArray, passages: Passages) -> Ranking:
+    first = np.searchsorted(passages.row, np.arange(len(returned)))
+    passage = first[row] + ints(hits.field("passage"), 0)
+    rank = np.full(len(passages.row), NEVER)
+    rank[passage] = ints(hits.field("rank"), 0)
+    return Ranking(rank, row, passage, ints(combined(returned), 0))
 
 
 def cut(found: Ranking, passages: Passages, cutoff: Cutoff) -> Cut:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
-from rayeval.metrics.evidence import Evidence, evidence_of, ints
+from rayeval.metrics.evidence import Evidence, bools, evidence_of, ints
 from rayeval.metrics.spans import (
     Bools,
     Intervals,
@@ -27,6 +27,11 @@ from rayeval.metrics.spans import (
 )
 
 
+HOLDS = pa.list_(pa.struct([("passage", pa.int32()), ("evidence", pa.int32())]))
+"""The batch column `holds`: passages known to hold evidence, by their numbers in the row's lists,
+though one or the other is not located: its text contains the quote."""
+
+
 @dataclass(frozen=True)
 class Passages:
     """Every passage of a batch, row after row; arrays (n_passages,)."""
@@ -35,7 +40,7 @@ class Passages:
     items: pa.Array
     """The PLACE structs."""
     whole: Bools
-    """It has no spans: a whole document, of unknown length."""
+    """It has no spans: a whole document, of unknown length, or text that nobody located."""
     source: Ints
     """Code of its source; -1 where none is named."""
 
@@ -145,16 +150,63 @@ def relevance(batch: pa.Table, places: str, *, full: float) -> Relevance:
     evidence = evidence_of(batch["evidence"])
     row, items = flatten(batch[places])
     source, of_evidence = _codes([items.field("source_id"), evidence.items.field("source_id")])
-    places_of = _places(row, items, evidence)
+    of_passage, home = _places(row, items, evidence)
     passages = Passages(row, items, _without_spans(items), source)
     unmeasured = _without_spans(evidence.items) & ~evidence.missing
+    quoted = unmeasured & bools(evidence.items.field("quote").is_valid(), False)
+    place = _apart(home, quoted, of_passage)
     needs = evidence.items.field("needs")
-    pieces = line_up(
-        Located(places_of[0], items.field("spans"), passages.whole),
-        Located(places_of[1], evidence.items.field("spans"), unmeasured & (of_evidence >= 0)),
-        Located(places_of[1], needs, np.zeros(len(needs), bool)),
+    whole = passages.whole & bools(items.field("spans").is_valid(), False)
+    pieces, of_evidence_pieces, of_needs = line_up(
+        Located(of_passage, items.field("spans"), whole),
+        Located(place, evidence.items.field("spans"), unmeasured & (quoted | (of_evidence >= 0))),
+        Located(place, needs, np.zeros(len(needs), bool)),
     )
-    return Relevance(batch.num_rows, full, evidence, of_evidence, unmeasured, passages, *pieces)
+    known = _joined(_held(batch, places, row, evidence), _matching(of_passage, whole, home, quoted))
+    pieces = pieces.holding(*known, of_evidence_pieces)
+    return Relevance(
+        batch.num_rows, full, evidence, of_evidence, unmeasured, passages,
+        pieces, of_evidence_pieces, of_needs,
+    )  # fmt: skip
+
+
+Pairs = tuple[Ints, Ints]
+"""(passage, evidence)"""
+
+
+def _apart(home: Ints, quoted: Bools, of_passage: Ints) -> Ints:
+    """The places of evidence; what is known by a quote alone has one of its own."""
+    place = home.copy()
+    free = 1 + max(home.max(initial=-1), of_passage.max(initial=-1))
+    place[quoted] = free + np.arange(quoted.sum())
+    return place
+
+
+def _held(batch: pa.Table, places: str, row: Ints, evidence: Evidence) -> Pairs:
+    """What the batch says of passages that hold evidence."""
+    if places != "passages" or "holds" not in batch.column_names:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    at, pairs = flatten(batch["holds"])
+    first, number = (np.searchsorted(rows, at) for rows in (row, evidence.row)), pairs.flatten()
+    passage, item = (f + ints(n, 0) for f, n in zip(first, number, strict=True))
+    return passage, item
+
+
+def _matching(of_passage: Ints, whole: Bools, home: Ints, quoted: Bools) -> Pairs:
+    """Whole documents hold every quote of theirs."""
+    if not quoted.any() or not whole.any():
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    passage, item = np.flatnonzero(whole), np.flatnonzero(quoted)
+    order = np.argsort(of_passage[passage], kind="stable")
+    ordered = of_passage[passage][order]
+    low, high = (np.searchsorted(ordered, home[item], side=s) for s in ("left", "right"))
+    which = np.repeat(np.arange(len(item)), high - low)
+    at = np.arange(len(which)) - np.repeat(np.cumsum(high - low) - high, high - low)
+    return passage[order[at]], item[which]
+
+
+def _joined(a: Pairs, b: Pairs) -> Pairs:
+    return np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
 
 
 def _places(row: Ints, items: pa.Array, evidence: Evidence) -> list[Ints]:

@@ -50,6 +50,21 @@ class Intervals:
         """Some of the pieces."""
         return Intervals(self.owner[index], self.place[index], self.start[index], self.end[index])
 
+    def holding(self, owner: Ints, item: Ints, of_items: Intervals) -> Intervals:
+        """With the pieces of items that some owners are known to hold, sorted by start.
+
+        owner, item: (n_pairs,). of_items: the pieces of every item.
+        """
+        if not len(owner):
+            return self
+        order = np.argsort(of_items.owner, kind="stable")
+        low, high = (np.searchsorted(of_items.owner[order], item, side=s) for s in ("left", "right"))
+        pair = np.repeat(np.arange(len(item)), high - low)
+        at = np.arange(len(pair)) - np.repeat(np.cumsum(high - low) - high, high - low)
+        more = of_items.take(order[at])
+        both = _joined(self, Intervals(owner[pair], more.place, more.start, more.end))
+        return both.take(np.argsort(both.start, kind="stable"))
+
 
 @dataclass(frozen=True)
 class Union:

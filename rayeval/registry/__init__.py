@@ -34,6 +34,7 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
+from rayeval.registry.scoring import nothing, scorer, stated, unpacked
 
 __all__ = [
     "ann_index",
@@ -49,6 +50,7 @@ __all__ = [
     "fuser",
     "index_recall",
     "missed",
+    "nothing",
     "nothing_selected",
     "parser",
     "per_query",
@@ -56,12 +58,15 @@ __all__ = [
     "ranks",
     "reranker",
     "sample",
+    "scorer",
     "scores",
     "search",
     "selector",
     "severed",
+    "stated",
     "statistics",
     "term_counter",
     "totals",
     "units",
+    "unpacked",
 ]

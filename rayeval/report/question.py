@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -101,9 +102,24 @@ def coverage(passage: Mapping[str, Any], evidence: Mapping[str, Any]) -> float:
     """The share of the evidence's characters that the passage holds."""
     same = all(passage[name] == evidence[name] for name in ("source_id", "revision_id"))
     total = sum(span["end_char"] - span["start_char"] for span in evidence["spans"])
-    if not same or not total:
+    if _stated(passage, evidence, same=same):
+        return 1.0
+    if not same or not total or not passage["spans"]:
         return 0.0
     return float(sum(_shared(a, b) for a in passage["spans"] for b in evidence["spans"]) / total)
+
+
+def _stated(passage: Mapping[str, Any], evidence: Mapping[str, Any], *, same: bool) -> bool:
+    """Whether a whole document is the evidence's, or a text that nobody located has its quote."""
+    if passage["spans"] is not None and not passage["spans"]:
+        return same
+    quote = _normal(evidence["quote"] or "")
+    placed = passage["spans"] and evidence["spans"]
+    return bool(not placed and quote and quote in _normal(passage["text"] or ""))
+
+
+def _normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _shared(a: Mapping[str, int], b: Mapping[str, int]) -> int:
@@ -130,7 +146,8 @@ def _contributing(failure: Mapping[str, Any] | None) -> list[str]:
 
 def _evidence_line(item: Mapping[str, Any]) -> str:
     spans = ", ".join(f"{s['start_char']}–{s['end_char']}" for s in item["spans"])
-    where = f"{item['source_id']}@{item['revision_id']}[{spans}]"
+    revision = "" if item["revision_id"] is None else f"@{item['revision_id']}"
+    where = f"{item['source_id'] or 'any source'}{revision}[{spans}]"
     mark = "gold" if item["gold"] else f"relevance {item['relevance']}"
     quote = f" “{shortened(item['quote'])}”" if item["quote"] else ""
     return f"{item['evidence_id']} ({item['group_id']}, {mark}) {where}{quote}"
@@ -147,9 +164,11 @@ def _stage_line(stage: Mapping[str, Any]) -> str:
 def _hit_line(hit: Mapping[str, Any]) -> str:
     covers = " ".join(f"{name} {share:.0%}" for name, share in hit["covers"].items())
     mark = f"  ◀ {covers}" if covers else ""
-    return f"  {hit['rank']:>3} {hit['score']:>9.4f}  {hit['source_id']}{mark}\n" + (
-        f"                 {shortened(hit['text'])}"
-    )
+    score = " " * 9 if hit["score"] is None else f"{hit['score']:>9.4f}"
+    lines = [f"  {hit['rank']:>3} {score}  {hit['source_id'] or hit['chunk_id']}{mark}"]
+    if hit["text"]:
+        lines.append(f"                 {shortened(hit['text'])}")
+    return "\n".join(lines)
 
 
 def shortened(text: str, most: int = 80) -> str:

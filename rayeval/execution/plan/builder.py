@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
-from rayeval.execution.config import RunConfig
 from rayeval.execution.step import Column, Step
 from rayeval.tables import TEXT
 
@@ -16,7 +16,8 @@ from rayeval.tables import TEXT
 class Builder:
     """The steps so far, by key, in an order in which they can be computed."""
 
-    config: RunConfig
+    config: Any
+    """The whole configuration: RunConfig or ScoreConfig."""
     steps: dict[str, Step] = field(default_factory=dict)
     named: dict[str, Step] = field(default_factory=dict)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from rayeval import registry
+from rayeval.corpus.config import Corpus, Parse
 from rayeval.corpus.units import Unit
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.step import Step
@@ -14,37 +15,42 @@ from rayeval.tables import CATALOGUE, CHUNKS, DOCUMENTS, PARSED
 
 
 @dataclass(frozen=True)
-class CorpusSteps:
-    """What the rest of the plan reads of the corpus."""
+class DocumentSteps:
+    """The corpus before it is cut."""
 
     documents: Step
     catalogue: Step
     elements: Step
+
+
+@dataclass(frozen=True)
+class CorpusSteps(DocumentSteps):
+    """What the rest of the plan reads of the corpus."""
+
     chunks: Step
 
 
-def corpus_steps(
-    builder: Builder, units: Sequence[Unit], fingerprints: Sequence[str]
-) -> CorpusSteps:
-    """Documents in units → catalogue, elements, chunks."""
-    config = builder.config
+def document_steps(
+    builder: Builder, corpus: Corpus, parse: Parse, units: Sequence[Unit], prints: Sequence[str]
+) -> DocumentSteps:
+    """Documents in units → catalogue, elements."""
     documents = builder.add(
         Step(
             name="documents",
             kind="produce",
-            identity={"units": list(fingerprints)},
+            identity={"units": list(prints)},
             make=partial(registry.documents, tuple(units)),
             schema=DOCUMENTS,
             parts=len(units),
         )
     )
-    as_of = None if config.corpus.as_of is None else config.corpus.as_of.isoformat()
+    as_of = None if corpus.as_of is None else corpus.as_of.isoformat()
     catalogue = builder.add(
         Step(
             name="catalogue",
             kind="produce",
             identity={"as_of": as_of},
-            make=partial(registry.catalogue, config.corpus.as_of, config.corpus.path),
+            make=partial(registry.catalogue, corpus.as_of, corpus.path),
             schema=CATALOGUE,
             sharded={"documents": documents.key},
         )
@@ -54,12 +60,21 @@ def corpus_steps(
             name="elements",
             kind="map",
             fallible=True,
-            identity=config.parse.identity(),
-            make=partial(registry.parser, config.parse),
+            identity=parse.identity(),
+            make=partial(registry.parser, parse),
             schema=with_error(PARSED),
             batch=columns(documents, *DOCUMENTS.names),
         )
     )
+    return DocumentSteps(documents, catalogue, elements)
+
+
+def corpus_steps(
+    builder: Builder, units: Sequence[Unit], fingerprints: Sequence[str]
+) -> CorpusSteps:
+    """Documents in units → catalogue, elements, chunks."""
+    config = builder.config
+    found = document_steps(builder, config.corpus, config.parse, units, fingerprints)
     chunks = builder.add(
         Step(
             name="chunks",
@@ -72,10 +87,10 @@ def corpus_steps(
             make=partial(registry.chunker, config.chunk, config.tokenizer),
             schema=CHUNKS,
             batch=(
-                *columns(documents, *DOCUMENTS.names),
-                *columns(elements, "elements", error="elements.error"),
+                *columns(found.documents, *DOCUMENTS.names),
+                *columns(found.elements, "elements", error="elements.error"),
             ),
             aligned=False,
         )
     )
-    return CorpusSteps(documents, catalogue, elements, chunks)
+    return CorpusSteps(found.documents, found.catalogue, found.elements, chunks)

@@ -8,6 +8,7 @@ from functools import partial
 import pyarrow as pa
 
 from rayeval import registry
+from rayeval.execution.config import stage_names
 from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.gold import GoldSteps
@@ -19,6 +20,7 @@ from rayeval.metrics.per_query import PerQuery
 from rayeval.metrics.pipeline import Later, Pipeline
 from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.retrieve.dense.config import Dense
+from rayeval.retrieve.lexical.bm25 import Bm25
 from rayeval.tables import TEXT
 
 LATER = {
@@ -31,16 +33,16 @@ RECALL = {"index_recall": pa.float64(), "lost_gold": pa.int64(), "lost_harmless"
 
 def described(arms: Sequence[Arm], later: Sequence[str]) -> Pipeline:
     """The pipeline as metrics and first failures know it."""
-    return Pipeline(tuple(_arm(arm) for arm in arms), tuple(LATER[name] for name in later))
+    return Pipeline(tuple(kind_of(arm.name, arm.config) for arm in arms), tuple(LATER[name] for name in later))
 
 
-def _arm(arm: Arm) -> pipelines.Arm:
-    names = [*arm.stages, None]
-    config = arm.config
+def kind_of(name: str, config: Bm25 | Dense) -> pipelines.Arm:
+    """An arm as metrics and first failures know it, by its configuration."""
     if isinstance(config, Dense):
         sampled = config.ann is not None and config.exact_sample is not None
-        return pipelines.Arm(arm.name, "dense", config.depth, arm.name_exact, names[1], sampled)
-    return pipelines.Arm(arm.name, "lexical", config.depth, arm.name)
+        names = [*stage_names({name: config}), None]
+        return pipelines.Arm(name, "dense", config.depth, str(names[0]), names[1], sampled)
+    return pipelines.Arm(name, "lexical", config.depth, name)
 
 
 def walked(

@@ -17,7 +17,7 @@ from rayeval.execution.plan.missed import missed_steps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.plan.search import arm_steps
 from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
-from rayeval.execution.step import Step
+from rayeval.execution.step import Step, digest
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,18 @@ class Inputs:
     fingerprints: tuple[str, ...]
     golden_sha256: str
 
+    @property
+    def pins(self) -> dict[str, str]:
+        """What a resumed run must find again."""
+        return {"golden": self.golden_sha256, "corpus": digest(list(self.fingerprints))}
+
 
 @dataclass(frozen=True)
-class Plan:
-    """Every step in an order in which they can be computed, and the outputs that matter."""
+class Steps:
+    """Every step in an order in which they can be computed."""
 
     steps: tuple[Step, ...]
     resolved: Step
-    catalogue: Step
-    chunks: Step
-    timed: tuple[Timed, ...]
-    tables: tuple[tuple[str, Step], ...]
-    """Outputs that are tables of the run as they are."""
-    filter: Step
-    places: tuple[Step, ...]
 
     def needed(self, target: Step) -> list[Step]:
         """`target` and what it is computed from, in order."""
@@ -65,6 +63,20 @@ class Plan:
                 keys.add(step.key)
                 todo += [c.key for c in step.batch] + [*step.sharded.values(), *step.whole.values()]
         return [step for step in self.steps if step.key in keys]
+
+
+
+@dataclass(frozen=True)
+class Plan(Steps):
+    """The steps of a run, and the outputs that matter."""
+
+    catalogue: Step
+    chunks: Step
+    timed: tuple[Timed, ...]
+    tables: tuple[tuple[str, Step], ...]
+    """Outputs that are tables of the run as they are."""
+    filter: Step
+    places: tuple[Step, ...]
 
     def sources(self, root: str) -> Sources:
         """What the run's files are written from."""
@@ -135,7 +147,7 @@ def _timed_arm(arm: Arm, stage: str) -> Timed:
     return Timed(stage, (arm.queries, search), onward, tokens)
 
 
-def sequence(plan: Plan) -> Sequence[Step]:
+def sequence(plan: Steps) -> Sequence[Step]:
     """Every step, those that can find a problem in the user's files first."""
     first = plan.needed(plan.resolved)
     keys = {step.key for step in first}

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from rayeval import registry
 from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
-from rayeval.execution.plan.corpus import CorpusSteps
+from rayeval.execution.plan.corpus import DocumentSteps
 from rayeval.execution.step import Step
 from rayeval.golden.config import Golden
 from rayeval.golden.evaluate import EVALUATED
@@ -28,30 +28,14 @@ class GoldenFile:
 def question_steps(
     builder: Builder,
     golden: GoldenFile,
-    corpus: CorpusSteps,
+    corpus: DocumentSteps,
     *,
     limit: int | None = None,
     suffix: str = "",
 ) -> Step:
     """Golden set → blocks of questions as evaluated (EVALUATED)."""
     metrics = builder.config.metrics
-    splits = golden.config.splits
-    questions = builder.add(
-        Step(
-            name=f"questions{suffix}",
-            kind="produce",
-            identity={
-                "sha256": golden.sha256,
-                "splits": splits,
-                "limit": limit,
-                "format": golden.config.format,
-                "relevant": metrics.relevant,
-            },
-            make=partial(registry.questions, golden.config, metrics.relevant, limit),
-            schema=QUESTIONS,
-            whole={"catalogue": corpus.catalogue.key},
-        )
-    )
+    questions = asked(builder, golden, corpus.catalogue, limit=limit, suffix=suffix)
     located = builder.add(
         Step(
             name=f"located{suffix}",
@@ -77,5 +61,33 @@ def question_steps(
                 *columns(located, "spots", error="located.error"),
             ),
             whole={"catalogue": corpus.catalogue.key},
+        )
+    )
+
+
+def asked(
+    builder: Builder,
+    golden: GoldenFile,
+    catalogue: Step,
+    *,
+    limit: int | None = None,
+    suffix: str = "",
+) -> Step:
+    """Golden set → blocks of questions as they are stated, revisions chosen."""
+    metrics, splits = builder.config.metrics, golden.config.splits
+    return builder.add(
+        Step(
+            name=f"questions{suffix}",
+            kind="produce",
+            identity={
+                "sha256": golden.sha256,
+                "splits": splits,
+                "limit": limit,
+                "format": golden.config.format,
+                "relevant": metrics.relevant,
+            },
+            make=partial(registry.questions, golden.config, metrics.relevant, limit),
+            schema=QUESTIONS,
+            whole={"catalogue": catalogue.key},
         )
     )

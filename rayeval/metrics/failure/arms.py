@@ -44,10 +44,7 @@ def blame(scene: Scene) -> Blame:
     A neighbour that ANN lost, else a subject that was cut off, else the arm with the smallest
     rank / depth; of equals the first.
     """
-    misses = [
-        _lexical(scene, arm) if arm.kind == "lexical" else _dense(scene, arm)
-        for arm in scene.pipeline.arms
-    ]
+    misses = [_miss(scene, arm) for arm in scene.pipeline.arms]
     n_groups = len(scene.groups.row)
     if not misses:
         return Blame([], np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64))
@@ -63,7 +60,18 @@ def blame(scene: Scene) -> Blame:
 
 
 def _nearness(miss: Miss) -> Floats:
-    return np.where(miss.rank == NEVER, np.inf, miss.rank / miss.arm.depth)
+    return np.where(miss.rank == NEVER, np.inf, miss.rank / (miss.arm.depth or 1))
+
+
+def _miss(scene: Scene, arm: Arm) -> Miss:
+    match arm.kind:
+        case "lexical":
+            return _lexical(scene, arm)
+        case "dense":
+            return _dense(scene, arm)
+        case "unknown":
+            rank = _rank(scene, arm)
+            return Miss(arm, rank, np.full(len(rank), codes.MISSED), np.zeros(len(rank), bool))
 
 
 def _lexical(scene: Scene, arm: Arm) -> Miss:
@@ -82,7 +90,7 @@ def _dense(scene: Scene, arm: Arm) -> Miss:
     if arm.ann is not None:
         within = first_ranks(scene.rank(arm.exact), *scene.found.finds_group, len(rank))
         rank = np.minimum(rank, within)
-        lost = rank <= arm.depth
+        lost = rank <= (NEVER - 1 if arm.depth is None else arm.depth)
     code = np.where(lost, codes.NEIGHBOR_MISS, codes.SEMANTIC_MISS)
     return Miss(arm, rank, code, np.zeros(len(rank), bool))
 

@@ -1,0 +1,59 @@
+"""What a caller of `score` may say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rayeval import files
+from rayeval.execution.job import Options
+from rayeval.execution.score.config import ScoreConfig, score_config
+
+Convention = Literal["rayeval", "trec"]
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """How to score, and where the run goes."""
+
+    convention: Convention = "rayeval"
+    format: str | None = None
+    """The tool that wrote the trace, as `golden import --help` lists them; None: rayeval's own."""
+    corpus: str | None = None
+    chunks: Sequence[str] = ()
+    """Files with the chunks that hits name by id."""
+    metrics: Sequence[str] | None = None
+    relevant: int | None = None
+    cutoffs: Sequence[int | str] | None = None
+    any_order: bool = False
+    """Order hits by their scores, whatever order they are listed in (`--sort score`)."""
+    keep_trace: bool = False
+    runs: str = "runs"
+    store: str | None = None
+    name: str = "score"
+    workers: int | None = None
+
+    @property
+    def where(self) -> Options:
+        """Where the run and the store lie."""
+        return Options(runs=self.runs, store=self.store, workers=self.workers)
+
+    def config(self, golden: str, trace: Sequence[str]) -> ScoreConfig:
+        """The configuration of a score; ConfigError lists what is wrong with it."""
+        stated = {"names": self.metrics, "relevant": self.relevant, "cutoffs": self.cutoffs}
+        metrics = {key: value for key, value in stated.items() if value is not None}
+        values: dict[str, Any] = {
+            "name": self.name,
+            "golden": {"path": files.absolute(golden)},
+            "trace": {
+                "paths": [files.absolute(path) for path in trace],
+                "format": self.format,
+                "any_order": self.any_order,
+                "keep": self.keep_trace,
+            },
+            "corpus": None if self.corpus is None else {"path": files.absolute(self.corpus)},
+            "chunks": [files.absolute(path) for path in self.chunks],
+            "metrics": {k: list(v) if k != "relevant" else v for k, v in metrics.items()},
+        }
+        return score_config(values)

@@ -1,0 +1,130 @@
+"""From a golden set and a trace to a committed run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import cast
+
+import polars as pl
+import pyarrow as pa
+
+from rayeval.errors import DataError, Problem
+from rayeval.execution import inputs as outputs
+from rayeval.execution.evaluate import (
+    begun,
+    compute,
+    executor_of,
+    find_corpus,
+    golden_hash,
+    new_job,
+)
+from rayeval.execution.job import Job
+from rayeval.execution.progress import Silent, Watcher
+from rayeval.execution.runs import Run
+from rayeval.execution.score.commit import commit_score
+from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.options import ScoreOptions
+from rayeval.execution.score.plan import ScoreInputs, make_plan
+from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
+from rayeval.execution.score.stages import in_order, own_config, pipeline_of
+from rayeval.execution.store import read
+from rayeval.interop.own.trace import TraceFile
+from rayeval.metrics.names import cutoff
+from rayeval.registry.scoring import Scoring
+
+NAMED = 5
+"""Questions that a message names."""
+
+
+def score(
+    golden: str,
+    trace: Sequence[str],
+    options: ScoreOptions | None = None,
+    watcher: Watcher | None = None,
+) -> Run:
+    """Scores the trace in the files `trace` against the golden set at `golden`.
+
+    Raises InputError if either is wrong, InfrastructureError if the machine is at fault.
+    """
+    options, watcher = options or ScoreOptions(), watcher or Silent()
+    if options.convention == "trec":
+        from rayeval.execution.score.trec import score_trec
+
+        return cast("Run", score_trec(golden, trace, options))
+    config = options.config(golden, trace)
+    return begun(new_job(config, "score", options.where), execute_score, watcher)
+
+
+def score_tables(
+    golden: str,
+    tables: Iterable[pa.Table],
+    options: ScoreOptions | None = None,
+    watcher: Watcher | None = None,
+) -> Run:
+    """As `score`, of a trace at hand: tables of schema FOREIGN."""
+    options = options or ScoreOptions()
+    path = spool_tables(tables, options.where.root)
+    return score(golden, [path], replace(options, format=None), watcher)
+
+
+def execute_score(job: Job, watcher: Watcher) -> Run:
+    """Computes what is missing, writes the run's files and commits them."""
+    config, root = cast("ScoreConfig", job.config), job.options.root
+    with executor_of(config, job.options) as executor:
+        golden = golden_hash(config.golden.path)
+        spooled = spool_files(config.trace.paths, config.trace.format, root)
+        corpus = ((), ()) if config.corpus is None else find_corpus(config.corpus, executor)
+        inputs = ScoreInputs(golden, spooled.sha256, hashed(config.chunks), *corpus)
+        job.pin(inputs.pins)
+        scoring, names = _scoring(config, spooled)
+        plan = make_plan(config, inputs, scoring)
+        done, warnings = compute(root, plan, executor, watcher)
+        said = [*spooled.notes, *_strangers(root, names, plan.resolved.key)]
+        for line in said:
+            watcher.say(f"warning  {line}")
+        commit_score(job, plan, done, [*said, *warnings], executor)
+    return Run(job.folder)
+
+
+def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFrame]:
+    """How the trace is scored, and `question_id` of each of its rows."""
+    tables = [TraceFile(path).names for path in spooled.paths]
+    names = pa.concat_tables(tables)
+    stages = in_order(names)
+    shown = ", ".join(config.trace.paths)
+    if not stages:
+        raise DataError([Problem(shown, None, None, "empty_trace", "no question has a stage")])
+    own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
+    pipeline = pipeline_of(stages, own)
+    scoring = Scoring(
+        paths=spooled.paths,
+        stages=pipeline.stages,
+        pipeline=pipeline,
+        metrics=config.metrics,
+        any_order=config.trace.any_order,
+        depth=None if config.trace.keep else _depth(config),
+        chunks=tuple(config.chunks),
+        file=shown,
+    )
+    return scoring, pl.DataFrame(pl.from_arrow(names.select(["question_id"])))
+
+
+def _depth(config: ScoreConfig) -> int:
+    """How many hits the metrics look at."""
+    names = config.metrics.names or []
+    sizes = [name.partition("@")[2] for name in names if "@" in name]
+    cuts = [cutoff(size) for size in (sizes or config.metrics.cutoffs)]
+    return max((cut.size for cut in cuts if not cut.tokens), default=20)
+
+
+def _strangers(root: str, names: pl.DataFrame, resolved: str) -> list[str]:
+    """A warning of questions in the trace that the golden set lacks."""
+    known = [read(path, ["question_id"]) for path in outputs.paths(root, resolved)]
+    golden = pl.DataFrame(pl.from_arrow(pa.concat_tables(known)))
+    lost = names.unique().join(golden, on="question_id", how="anti")["question_id"].sort()
+    if not len(lost):
+        return []
+    shown = ", ".join(lost.head(NAMED).to_list()) + (", …" if len(lost) > NAMED else "")
+    return [f"{len(lost)} questions of the trace are not in the golden set: {shown}"]
+

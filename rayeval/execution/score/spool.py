@@ -1,0 +1,158 @@
+"""A trace brought into the form in which it can be scored: Parquet in order of questions.
+
+Parquet that is so already is read where it lies. Everything else is written once into the store, in
+sorted runs of bounded size, under the hash of what it was read from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rayeval import files
+from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.execution.step import digest
+from rayeval.execution.store import Output
+from rayeval.interop import own
+from rayeval.interop.imported import Imported, Importer
+from rayeval.interop.own.parquet import check_columns, check_hits, opened
+from rayeval.interop.own.trace import TraceFile
+from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
+
+RUN_BYTES = 256 << 20
+"""Hits are sorted in memory up to this size."""
+GROUP_ROWS = 1024
+"""Rows of a sorted run that are stored, and read, together."""
+SPOOLED = 1
+"""Raised when spooling changes what is stored."""
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """A trace that can be scored."""
+
+    sha256: str
+    """Of the files that it was read from."""
+    paths: tuple[str, ...]
+    """Parquet files in order of questions."""
+    answers: pa.Table
+    notes: Sequence[str] = field(default_factory=list)
+
+
+def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled:
+    """The trace in the user's files.
+
+    Raises DataError with everything that is wrong with them.
+    """
+    for path in paths:
+        if not files.exists(path) or files.is_folder(path):
+            raise ConfigError(f"trace: there is no file at {path}")
+    sha256 = hashed(paths)
+    if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
+        return Spooled(sha256, tuple(paths), ANSWERS.empty_table())
+    key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
+    hits, answers = Output(root, key), Output(root, digest({"answers": key}))
+    notes: Sequence[str] = []
+    if hits.manifest() is None or answers.manifest() is None:
+        imported = importer(format_).read(paths) if format_ not in (None, own.NAME) else own.read(paths)
+        _write(imported, hits, answers)
+        notes = imported.notes
+    rows = [files.read_table(path) for path in answers.paths()]
+    return Spooled(sha256, tuple(hits.paths()), pa.concat_tables([ANSWERS.empty_table(), *rows]), notes)
+
+
+def spool_tables(tables: Iterable[pa.Table], root: str) -> str:
+    """Tables of schema FOREIGN as one Parquet file of the store, named by its content."""
+    place = f"{root}/traces"
+    whole = pa.concat_tables([FOREIGN.empty_table(), *(conform(t, FOREIGN) for t in tables)])
+    sink = pa.BufferOutputStream()
+    pq.write_table(_sorted(whole), sink, compression="zstd", row_group_size=GROUP_ROWS)
+    data = bytes(sink.getvalue())
+    path = f"{files.absolute(place)}/{hashlib.sha256(data).hexdigest()[:32]}.parquet"
+    files.write_bytes(path, data)
+    return path
+
+
+def importer(name: str) -> Importer:
+    """The importer of a format, by its name."""
+    from rayeval import interop
+
+    known = interop.formats()
+    if name not in known:
+        raise ConfigError(f"no format {name!r}; there are: {', '.join(sorted(known))}")
+    return known[name]
+
+
+def hashed(paths: Sequence[str]) -> str:
+    """SHA-256 of one file; of several, over theirs."""
+    each = [_sha256(path) for path in paths]
+    return each[0] if len(each) == 1 else hashlib.sha256("".join(each).encode()).hexdigest()
+
+
+def _sha256(path: str) -> str:
+    fs, inner = files.open_fs(path)
+    found = hashlib.sha256()
+    with fs.open_input_stream(inner, compression=None) as stream:
+        while block := stream.read(1 << 22):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _ready(path: str) -> bool:
+    """Whether a file can be scored where it lies."""
+    if own.is_lines(path) or not path.lower().endswith(".parquet"):
+        return False
+    file = opened(path)
+    if "hits" not in file.schema_arrow.names:
+        return False
+    check_columns(path, file.schema_arrow.names, (*FOREIGN.names, *own.OF_FILTER))
+    check_hits(path, file)
+    return TraceFile(path).ordered
+
+
+def _write(imported: Imported, hits: Output, answers: Output) -> None:
+    if imported.trace is None:
+        raise ConfigError("this format holds no hits, so there is nothing to score")
+    start, commits = time.time(), []
+    runs = _runs(imported.trace)
+    commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
+    given = list(imported.answers or ())
+    wrong = [problem for problem in imported.problems if not problem.warning]
+    if wrong:
+        raise DataError(wrong)
+    if not commits:
+        raise DataError([Problem("trace", None, None, "empty_trace", "there is no row in it")])
+    hits.finish(commits)
+    table = pa.concat_tables([ANSWERS.empty_table(), *given])
+    answers.finish([answers.commit(0, [table], started=start)])
+
+
+def _runs(tables: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:
+    """The rows in sorted runs, each as tables of a few rows."""
+    waiting: list[pa.Table] = []
+    size = 0
+    for table in tables:
+        if table.num_rows:
+            waiting.append(conform(table, FOREIGN))
+            size += table.nbytes
+        if size > RUN_BYTES:
+            yield _sliced(_sorted(pa.concat_tables(waiting)))
+            waiting, size = [], 0
+    if waiting:
+        yield _sliced(_sorted(pa.concat_tables(waiting)))
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    """By question; rows of one question as they stood."""
+    numbered = table.append_column("at", pa.array(range(table.num_rows), pa.int64()))
+    return numbered.sort_by([("question_id", "ascending"), ("at", "ascending")]).drop_columns("at")
+
+
+def _sliced(table: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, table.num_rows, GROUP_ROWS):
+        yield table.slice(start, GROUP_ROWS)

@@ -1,0 +1,53 @@
+"""rayeval's own trace (DESIGN §3): JSON Lines with a question per line, or Parquet.
+
+JSON Lines: `{"question_id", "stages": {name: {"hits": [...], "latency_ms"?, "error"?}}, "context"?,
+"answer"?, "abstained"?, "citations"?, "repeat"?, "error"?}`. A hit is an object of FOREIGN_HIT's
+fields, or plain text, which is a passage. `context` is the hits of a stage `context`. Ids that are
+whole numbers are read as their decimal text.
+
+Parquet, told apart by its columns: a row per (question_id, stage) with a list column `hits`
+(FOREIGN, or a run's own `trace.parquet`), or a row per hit with the columns of FLAT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rayeval.errors import ConfigError, Problem
+from rayeval.interop.imported import Imported
+from rayeval.interop.own import jsonl, parquet
+from rayeval.interop.own.parquet import OF_FILTER
+
+NAME = "rayeval"
+FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"
+
+EXTENSIONS = (".jsonl", ".ndjson", ".parquet")
+
+
+def read(paths: Sequence[str]) -> Imported:
+    """The trace in the files, one after another.
+
+    Raises ConfigError for a file of another kind, DataError for one that isn't whole.
+    """
+    problems: list[Problem] = []
+    lines = jsonl.Lines(problems)
+    for path in paths:
+        if not path.lower().endswith(EXTENSIONS):
+            raise ConfigError(
+                f"trace {path}: expected a file that ends in {', '.join(EXTENSIONS)}; "
+                "name the tool that wrote it with --format"
+            )
+    tables = (
+        table
+        for path in paths
+        for table in (lines.read(path) if is_lines(path) else parquet.tables(path, problems))
+    )
+    return Imported(trace=tables, answers=lines.answers(), notes=lines.notes, problems=problems)
+
+
+def is_lines(path: str) -> bool:
+    """Whether the file is JSON Lines."""
+    return path.lower().endswith((".jsonl", ".ndjson"))
+
+
+__all__ = ["FILES", "NAME", "OF_FILTER", "is_lines", "read"]

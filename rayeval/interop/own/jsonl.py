@@ -1,0 +1,245 @@
+"""A trace in JSON Lines: parsed and checked line by line, its hits as columns."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import pyarrow as pa
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import NotRequired, TypedDict
+
+from rayeval import files
+from rayeval.errors import ConfigError, Problem
+from rayeval.tables import ANSWERS, FOREIGN
+
+ROWS = 512
+"""Lines that become one table."""
+BOM = b"\xef\xbb\xbf"
+STRICT = ConfigDict(strict=True, extra="forbid")
+
+Text = Annotated[str, Field(min_length=1)]
+Id = Text | int
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Whole = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class Span(TypedDict):
+    """Code points [start_char, end_char)."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    start_char: Whole
+    end_char: Whole
+
+
+class Hit(TypedDict):
+    """One hit as users write it."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    chunk_id: NotRequired[Id | None]
+    source_id: NotRequired[Id | None]
+    revision_id: NotRequired[Id | None]
+    spans: NotRequired[list[Span] | None]
+    text: NotRequired[str | None]
+    score: NotRequired[Number | None]
+
+
+class Stage(TypedDict):
+    """What one stage found."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    hits: NotRequired[list[Text | Hit] | None]
+    latency_ms: NotRequired[Annotated[Number, Field(ge=0)] | None]
+    error: NotRequired[str | None]
+
+
+class Line(TypedDict):
+    """One question (DESIGN §3)."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    question_id: Id
+    stages: NotRequired[dict[Text, Stage] | None]
+    context: NotRequired[list[Text | Hit] | None]
+    answer: NotRequired[str | None]
+    abstained: NotRequired[bool | None]
+    citations: NotRequired[list[Id] | None]
+    repeat: NotRequired[Whole | None]
+    error: NotRequired[str | None]
+
+
+LINE: TypeAdapter[Line] = TypeAdapter(Line)
+ID = re.compile(rb'"question_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
+IDS = ("chunk_id", "source_id", "revision_id")
+ANSWERED = ("answer", "abstained", "citations")
+
+
+class Lines:
+    """Reads files of lines; what is wrong with them gathers in `problems`."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        self.notes: list[str] = []
+        self._answers: list[dict[str, Any]] = []
+        self._seen: dict[str, str] = {}
+
+    def read(self, path: str) -> Iterator[pa.Table]:
+        """Tables of schema FOREIGN, in the file's order."""
+        if not files.exists(path) or files.is_folder(path):
+            raise ConfigError(f"trace: there is no file at {path}")
+        yield from self._tables(path, _lines(path), LINE.validate_json)
+
+    def of(self, rows: Iterable[Any]) -> Iterator[pa.Table]:
+        """As `read`, of rows at hand."""
+        yield from self._tables("trace", enumerate(rows, start=1), LINE.validate_python)
+
+    def _tables(
+        self, path: str, lines: Iterable[tuple[int, Any]], parse: Callable[[Any], Line]
+    ) -> Iterator[pa.Table]:
+        rows: list[dict[str, Any]] = []
+        for number, line in lines:
+            try:
+                value = parse(line)
+            except ValidationError as error:
+                self._refuse(path, number, line, error)
+                continue
+            rows += self._rows(value, f"{path}:{number}")
+            if len(rows) >= ROWS:
+                yield _table(rows)
+                rows = []
+        if rows:
+            yield _table(rows)
+
+    def answers(self) -> Iterator[pa.Table]:
+        """What was answered, once the lines are read."""
+        if self._answers:
+            yield pa.Table.from_pylist(self._answers, schema=ANSWERS)
+
+    def _rows(self, value: Line, place: str) -> Iterator[dict[str, Any]]:
+        """A row per stage; of a repeated question only its answer counts."""
+        name, repeat = str(value["question_id"]), value.get("repeat") or 0
+        if self._twice(f"{name}\0{repeat}", name, place):
+            return
+        if any(value.get(field) is not None for field in ANSWERED):
+            self._answers.append(_answer(value, name, repeat))
+        if repeat:
+            return
+        stages = dict(value.get("stages") or {})
+        if value.get("context") is not None:
+            stages["context"] = {**stages.get("context", {}), "hits": value["context"]}
+        for stage, found in stages.items():
+            yield {"question_id": name, "stage": stage, **found}
+        if value.get("error") is not None:
+            yield {"question_id": name, "stage": None, "error": value["error"]}
+
+    def _twice(self, key: str, name: str, place: str) -> bool:
+        first = self._seen.setdefault(key, place)
+        if first == place:
+            return False
+        path, _, number = place.rpartition(":")
+        message = f"this question stands at {first} already; keep one line, or number them `repeat`"
+        self.problems.append(Problem(path, int(number), name, "duplicate_question", message))
+        return True
+
+    def _refuse(self, path: str, number: int, line: Any, error: ValidationError) -> None:
+        name = _name(line)
+        every = [one for one in error.errors(include_url=False) if not _other_member(one)]
+        for kind, message in dict.fromkeys(map(_said, every)):
+            self.problems.append(Problem(path, number, name, kind, message))
+
+
+def _name(line: Any) -> str | None:
+    """The question of a line that can't be read as a whole."""
+    if isinstance(line, bytes):
+        found = ID.search(line)
+        return found[1].decode(errors="replace") if found else None
+    return str(line["question_id"]) if isinstance(line, dict) and "question_id" in line else None
+
+
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """Every line with something in it, numbered from 1."""
+    fs, inner = files.open_fs(path)
+    with fs.open_input_file(inner) as stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=1):
+            text = line.removeprefix(BOM) if number == 1 else line
+            if text.strip():
+                yield number, text
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """FOREIGN; plain text as hits, and ids that are numbers, only where there are some."""
+    try:
+        return pa.Table.from_pylist(list(rows), schema=FOREIGN)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        plain = [{**row, "hits": _plain(row.get("hits"))} for row in rows]
+        return pa.Table.from_pylist(plain, schema=FOREIGN)
+
+
+def _plain(hits: Sequence[Any] | None) -> list[dict[str, Any]] | None:
+    return None if hits is None else [_hit(hit) for hit in hits]
+
+
+def _hit(hit: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(hit, str):
+        return {"text": hit}
+    named = {name: str(hit[name]) for name in IDS if hit.get(name) is not None}
+    return {**hit, **named}
+
+
+def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
+    context = [hit if isinstance(hit, str) else hit.get("text") for hit in value.get("context") or []]
+    return {
+        "question_id": name,
+        "repeat": repeat,
+        "answer": value.get("answer"),
+        "abstained": value.get("abstained"),
+        "citations": [str(name) for name in value.get("citations") or []],
+        "context": context,
+    }
+
+
+EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "an object",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "string_too_short": "text that is not empty",
+    "string_type": "text",
+}
+
+
+def _other_member(error: Any) -> bool:
+    """Whether the value was meant as another member of the union that this error is of."""
+    member = error["loc"][-1] if error["loc"] else ""
+    is_text = str(member).startswith("constrained-str")
+    return member == "int" or (is_text and isinstance(error["input"], dict))
+
+
+def _said(error: Any) -> tuple[str, str]:
+    """A problem's kind and message."""
+    kind, found = error["type"], error["input"]
+    path = _path(error["loc"])
+    if kind == "json_invalid":
+        return "invalid_json", f"not JSON: {error['ctx']['error']}"
+    if kind == "extra_forbidden":
+        return "unknown_field", f"`{path}` is not part of a trace; drop it"
+    if kind == "missing":
+        return "missing_field", f"`{path}` is missing"
+    shown = repr(found) if len(repr(found)) <= 60 else f"{repr(found)[:57]}…"
+    expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
+    name = "bad_score" if path.endswith(".score") else "wrong_type"
+    return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
+
+
+def _path(loc: Sequence[str | int]) -> str:
+    """Where it stands, in the user's own names: pydantic also names the member of a union."""
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part not in ("Hit", "str", "int") and not part.startswith("constrained-"):
+            text += f".{part}" if text else part
+    return text

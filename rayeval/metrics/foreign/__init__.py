@@ -1,0 +1,1 @@
+"""Another tool's hits as what metrics and first failures read."""

@@ -1,0 +1,149 @@
+"""What a list of somebody else's hits must be: every hit somewhere, once, in its scores' order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rayeval.columns import Ints, flatten
+from rayeval.metrics.foreign.hits import Bools, Hits, whole
+from rayeval.tables import TEXT
+
+SHOWN = 3
+"""Faults of one kind that are named for one list."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong with a question's hits."""
+
+    row: int
+    """Of the batch."""
+    kind: str
+    message: str
+
+
+def faults(hits: Hits, stages: Sequence[str], *, any_order: bool) -> Iterator[Fault]:
+    """All that is wrong with the hits, list by list.
+
+    any_order: scores may contradict the order of their list.
+    """
+    yield from _twice_listed(hits, stages)
+    if not len(hits.list):
+        return
+    for kind, at, said in (
+        ("empty_hit", np.flatnonzero(_nowhere(hits)),
+         "has neither an id nor a source nor text; say what was found"),
+        ("bad_score", np.flatnonzero(_not_finite(hits)), "has a score that is no finite number"),
+        ("bad_span", np.flatnonzero(_bad_spans(hits)),
+         "has spans that hold no character or begin before the text"),
+        ("missing_source", np.flatnonzero(_unsourced(hits)),
+         "has spans and no `source_id`; say in which source they are"),
+        ("repeated_hit", _repeated(hits), "is the same as one before it; list every hit once"),
+    ):  # fmt: skip
+        yield from _by_list(hits, stages, kind, at, said)
+    if not any_order:
+        said = "has a higher score than the hit before it; order the hits by score, best first, "
+        said += "or say --sort score (where lower is better: leave the scores out)"
+        yield from _by_list(hits, stages, "score_order", _rising(hits), said)
+
+
+def _by_list(
+    hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str
+) -> Iterator[Fault]:
+    """One fault for every list in which there are some, which names their ranks."""
+    of_list = hits.list[at]
+    for number in np.unique(of_list):
+        ranks = hits.rank[at[of_list == number]]
+        named = ", ".join(map(str, ranks[:SHOWN])) + (", …" if len(ranks) > SHOWN else "")
+        stage = stages[hits.stage[number]]
+        message = f"stage {stage!r}: the hit at rank {named} {said}"
+        yield Fault(int(hits.question[number]), kind, message)
+
+
+def _twice_listed(hits: Hits, stages: Sequence[str]) -> Iterator[Fault]:
+    keys = hits.question * (len(stages) + 1) + hits.stage
+    values, counts = np.unique(keys[hits.stage >= 0], return_counts=True)
+    for key in values[counts > 1]:
+        row, stage = divmod(int(key), len(stages) + 1)
+        message = f"stage {stages[stage]!r} has several rows for this question; keep one"
+        yield Fault(row, "repeated_stage", message)
+
+
+def _nowhere(hits: Hits) -> Bools:
+    named = np.zeros(len(hits.list), bool)
+    for name in ("chunk_id", "source_id", "text"):
+        if hits.has(name):
+            named |= np.asarray(hits.field(name).is_valid())
+    return ~named & ~_spanned(hits)
+
+
+def _spanned(hits: Hits) -> Bools:
+    if not hits.has("spans"):
+        return np.zeros(len(hits.list), bool)
+    return np.asarray(hits.field("spans").is_valid())
+
+
+def _unsourced(hits: Hits) -> Bools:
+    return _spanned(hits) & np.asarray(hits.field("source_id").is_null())
+
+
+def _bad_spans(hits: Hits) -> Bools:
+    bad = np.zeros(len(hits.list), bool)
+    if hits.has("spans"):
+        spans = hits.field("spans")
+        owner, pairs = flatten(spans)
+        start, end = (pc.fill_null(f, -1).to_numpy() for f in pairs.flatten())
+        bad[owner[(start < 0) | (end <= start)]] = True
+        bad |= np.asarray(pc.fill_null(pc.equal(pc.list_value_length(spans), 0), False))
+    return bad
+
+
+def _not_finite(hits: Hits) -> Bools:
+    if not hits.has("score"):
+        return np.zeros(len(hits.list), bool)
+    return ~np.isfinite(hits.score) & np.asarray(hits.field("score").is_valid())
+
+
+def _rising(hits: Hits) -> Ints:
+    if not hits.has("score"):
+        return np.zeros(0, np.int64)
+    score = hits.score
+    rising = (score[1:] > score[:-1]) & (hits.list[1:] == hits.list[:-1])
+    return np.flatnonzero(rising) + 1
+
+
+def _repeated(hits: Hits) -> Ints:
+    """Hits whose id (of a whole document without one: whose source) their list had before.
+
+    Hashes of 64 bits find the lists with a suspect, ids decide.
+    """
+    ids = identity(hits)
+    known = np.asarray(ids.is_valid())
+    keys = pl.Series(ids).hash().to_numpy() + hits.list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    ordered = np.sort(keys[known] if not known.all() else keys)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(again):
+        return np.zeros(0, np.int64)
+    at = np.flatnonzero(np.isin(keys, again) & known)
+    suspects = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
+    return at[~suspects.select(pl.struct("list", "id").is_first_distinct()).to_series().to_numpy()]
+
+
+def identity(hits: Hits) -> pa.Array:
+    """The id of every hit: its own, else that of the whole document; null of other text."""
+    ids = hits.field("chunk_id")
+    if ids.null_count == 0:
+        return ids
+    source = hits.field("source_id")
+    if hits.has("revision_id"):
+        revision = pc.fill_null(hits.field("revision_id"), "")
+        source = pc.binary_join_element_wise(source, revision, pa.scalar("\0", TEXT))
+    if hits.has("spans") or hits.has("text"):
+        source = pc.if_else(pa.array(whole(hits)), source, None)
+    return pc.coalesce(ids, source) if hits.has("chunk_id") else source

@@ -1,0 +1,113 @@
+"""The hits of a batch of questions as flat arrays, whichever fields their tool wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rayeval.columns import Floats, Ints, combined, flatten
+from rayeval.tables import FOREIGN_HIT
+
+Bools = np.ndarray
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Every hit of a batch, list after list; arrays (n_hits,)."""
+
+    table: pa.Table
+    """The trace's rows, by question."""
+    question: Ints
+    """(n_lists,): which question of the batch each list is of."""
+    stage: Ints
+    """(n_lists,): which of the stages; -1 where a row is of none of them."""
+    list: Ints
+    """Which list a hit is in."""
+    rank: Ints
+    """From 1."""
+    items: pa.StructArray
+
+    @property
+    def row(self) -> Ints:
+        """The question of every hit."""
+        return self.question[self.list]
+
+    def has(self, name: str) -> bool:
+        """Whether any hit has the field."""
+        index = self.items.type.get_field_index(name)
+        return index >= 0 and self.items.field(index).null_count < len(self.items)
+
+    def field(self, name: str) -> pa.Array:
+        """The field of every hit, null where it was not written."""
+        kind = FOREIGN_HIT.field(name).type
+        if self.items.type.get_field_index(name) < 0:
+            return pa.nulls(len(self.items), kind)
+        values = self.items.field(name)
+        return values if values.type == kind else values.cast(kind)
+
+    @property
+    def score(self) -> Floats:
+        """NaN where there is none."""
+        return self.field("score").to_numpy(zero_copy_only=False)
+
+    def take(self, which: Ints) -> Hits:
+        """Some of the hits, in this order; ranks stay."""
+        items = self.items.take(pa.array(which))
+        return replace(self, list=self.list[which], rank=self.rank[which], items=items)
+
+    def name(self, at: int) -> str:
+        """The id of the question of a hit."""
+        return str(self.table["question_id"][int(self.list[at])].as_py())
+
+
+def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> Hits:
+    """The hits in the rows of a trace.
+
+    table: `question_id, stage, hits`, and what FOREIGN has besides. question_ids: the batch's.
+    Rows of other questions are left out.
+    """
+    question = _index(combined(table["question_id"]), question_ids)
+    order = np.argsort(question, kind="stable")
+    order = order[question[order] >= 0]
+    if len(order) < table.num_rows or (np.diff(order) != 1).any():
+        table, question = table.take(pa.array(order)), question[order]
+    stage = _index(combined(table["stage"]), pa.array(stages, table["stage"].type))
+    column = table["hits"] if "hits" in table.column_names else pa.nulls(0, pa.list_(FOREIGN_HIT))
+    within, items = flatten(column)
+    if not pa.types.is_struct(items.type):
+        items = pa.StructArray.from_arrays([items], ["text"])
+    starts = np.searchsorted(within, np.arange(table.num_rows))
+    rank = np.arange(len(within)) - starts[within] + 1
+    return Hits(table, question, stage, within, rank, items)
+
+
+def by_score(hits: Hits) -> Hits:
+    """Every list ordered by (-score, chunk_id), hits without a score last."""
+    frame = pl.DataFrame(
+        {"list": hits.list, "score": hits.score, "id": pl.Series(hits.field("chunk_id"))}
+    )
+    frame = frame.with_columns(pl.col("score").fill_nan(None)).with_row_index("at")
+    order = frame.sort(
+        "list", "score", "id", "at", descending=[False, True, False, False], nulls_last=True
+    )
+    sorted_ = hits.take(order["at"].to_numpy().astype(np.int64))
+    return replace(sorted_, rank=hits.rank)
+
+
+def whole(hits: Hits) -> Bools:
+    """(n_hits,): neither spans nor text, so the whole document (or a chunk known elsewhere)."""
+    bare = np.ones(len(hits.list), bool)
+    for name in ("spans", "text"):
+        if hits.has(name):
+            bare &= hits.field(name).is_null().to_numpy(zero_copy_only=False)
+    return bare
+
+
+def _index(values: pa.Array, among: pa.Array) -> Ints:
+    found = pc.index_in(values, value_set=among)
+    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)

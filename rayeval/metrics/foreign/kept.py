@@ -1,0 +1,86 @@
+"""What a run keeps of somebody else's hits, so that a question can be shown: the first of each."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rayeval.columns import flatten, lists
+from rayeval.metrics.foreign.hits import Hits
+from rayeval.metrics.foreign.places import Places
+from rayeval.tables import CHUNKS, HIT, HITS, TEXT
+
+PASSAGE = pa.struct([CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")])
+STAGE = pa.struct([("stage", TEXT), ("hits", HITS), ("latency_ms", pa.float64()), ("error", TEXT)])
+KEPT = pa.schema([("trace", pa.list_(STAGE)), ("passages", pa.list_(PASSAGE))])
+
+
+def kept(every: Hits, passages: Hits, places: Places, stages: pa.Array, depth: int | None, n: int) -> dict[str, pa.Array]:
+    """Columns of KEPT: of every list the first `depth` hits, and where they lie.
+
+    every: all hits, of which `passages` at `places` are those that were looked at.
+    """
+    which = np.flatnonzero(passages.rank <= (np.iinfo(np.int64).max if depth is None else depth))
+    hits, where = passages.take(which), places.take(which)
+    ids = _ids(hits, where)
+    rows = pa.StructArray.from_arrays([ids, hits.field("score")], fields=list(HIT))
+    listed = lists(hits.list, rows, len(every.question), null=~_listed(every))
+    named = every.stage >= 0
+    at = pa.array(np.flatnonzero(named))
+    items = [stages.take(pa.array(every.stage[named])), listed.take(at).cast(HITS)]
+    items += [_column(every, name, kind).take(at) for name, kind in (("latency_ms", pa.float64()), ("error", TEXT))]
+    return {
+        "trace": lists(every.question[named], pa.StructArray.from_arrays(items, fields=list(STAGE)), n),
+        "passages": lists(hits.row, _passages(ids, hits, where), n),
+    }
+
+
+def _passages(ids: pa.Array, hits: Hits, where: Places) -> pa.StructArray:
+    spans = where.spans
+    columns = [ids, where.source, where.revision, spans, hits.field("text"), where.tokens]
+    return pa.StructArray.from_arrays(columns, fields=list(PASSAGE))
+
+
+def _ids(hits: Hits, where: Places) -> pa.Array:
+    """Their own, else the place, `source@revision[start,end)`, else a hash of the text."""
+    own = hits.field("chunk_id")
+    if not own.null_count:
+        return own
+    revision = pc.fill_null(_joined(pa.scalar("@", TEXT), where.revision), "")
+    place = _joined(where.source, revision, _spans(where.spans))
+    place = pc.if_else(where.spans.is_valid(), place, None)
+    texts = hits.field("text").dictionary_encode()
+    named = [f"text-{hashlib.sha256(text.encode()).hexdigest()[:16]}" for text in texts.dictionary.to_pylist()]
+    return pc.coalesce(own, place, pa.array(named, TEXT).take(texts.indices))
+
+
+def _spans(spans: pa.Array) -> pa.Array:
+    """`[0,150)` of every span, joined; nothing of a whole document."""
+    owner, pairs = flatten(spans)
+    start, end = (field.cast(TEXT) for field in pairs.flatten())
+    opening, comma, closing = (pa.scalar(sign, TEXT) for sign in "[,)")
+    shown = _joined(opening, start, comma, end, closing)
+    listed = lists(owner, shown.cast(pa.string()), len(spans))
+    return pc.binary_join(listed, "").cast(TEXT)
+
+
+def _joined(*parts: pa.Array | pa.Scalar) -> pa.Array:
+    """The parts put together row by row; null where one of them is."""
+    return pc.binary_join_element_wise(*parts, pa.scalar("", TEXT))
+
+
+def _listed(hits: Hits) -> np.ndarray:
+    if "hits" not in hits.table.column_names:
+        return np.zeros(len(hits.question), bool)
+    return np.asarray(hits.table["hits"].is_valid())
+
+
+def _column(hits: Hits, name: str, kind: pa.DataType) -> pa.Array:
+    if name not in hits.table.column_names:
+        return pa.nulls(len(hits.question), kind)
+    return hits.table[name].combine_chunks().cast(kind)
+
+

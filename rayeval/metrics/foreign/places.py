@@ -1,0 +1,166 @@
+"""Where somebody else's hits lie, as far as they say so, a chunk table or a corpus knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rayeval.columns import Ints, flatten, lists
+from rayeval.metrics.evidence import Evidence
+from rayeval.metrics.foreign.chunks import Chunks
+from rayeval.metrics.foreign.hits import Bools, Hits, whole
+from rayeval.tables import PLACE, SPANS, TEXT
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known besides the trace."""
+
+    chunks: Chunks | None = None
+    documents: pl.DataFrame | None = None
+    """`source_id, revision_id, chars` of every document that is current."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Of some hits; arrays (n_hits,)."""
+
+    source: pa.Array
+    revision: pa.Array
+    spans: pa.Array
+    """Null: text that nobody located. Empty: a whole document."""
+    tokens: pa.Array
+
+    def take(self, which: Ints) -> Places:
+        """Some of them."""
+        at = pa.array(which)
+        parts = (self.source, self.revision, self.spans, self.tokens)
+        return Places(*(part.take(at) for part in parts))
+
+    def structs(self) -> pa.StructArray:
+        """PLACE; `chunk_id` is null, since nothing looks these up by id."""
+        fields = [pa.nulls(len(self.source), TEXT), self.source, self.revision, self.spans]
+        return pa.StructArray.from_arrays([*fields, self.tokens], fields=list(PLACE))
+
+
+def sources(hits: Hits, found: Ints | None, known: Known) -> pa.Array:
+    """The source of every hit: its own, its chunk's, or (without chunks) the one its id names.
+
+    found: the rows of the hits' chunks, -1 where there is none.
+    """
+    own = hits.field("source_id")
+    if own.null_count == 0:
+        return own
+    if known.chunks is None or found is None:
+        named = hits.field("chunk_id")
+        if hits.has("text") or hits.has("spans"):
+            named = pc.if_else(pa.array(whole(hits)), named, None)
+        return pc.coalesce(own, named) if hits.has("source_id") else named
+    of_chunk = known.chunks.table["source_id"].combine_chunks().take(_at(found))
+    return pc.coalesce(own, of_chunk) if hits.has("source_id") else of_chunk
+
+
+def places(hits: Hits, source: pa.Array, found: Ints | None, known: Known) -> Places:
+    """Where the hits lie. Of whole documents that the corpus has, all characters."""
+    n = len(hits.list)
+    bare = whole(hits)
+    revision, spans = hits.field("revision_id"), hits.field("spans")
+    tokens = pa.nulls(n, pa.int64())
+    if known.chunks is not None and found is not None:
+        chunk = {name: known.chunks.table[name].combine_chunks().take(_at(found))
+                 for name in ("revision_id", "spans", "tokens")}  # fmt: skip
+        revision = pc.coalesce(revision, chunk["revision_id"])
+        spans = pc.if_else(spans.is_valid(), spans, chunk["spans"])
+        tokens = chunk["tokens"]
+    empty = bare & np.asarray(spans.is_null())
+    spans = _filled(spans, empty, np.zeros(n, np.int64))
+    result = Places(source, revision, merged(spans), tokens)
+    return result if known.documents is None else _in_corpus(result, empty, known.documents)
+
+
+def _in_corpus(places: Places, empty: Bools, documents: pl.DataFrame) -> Places:
+    """With the current revision where none is named, and the length of whole documents."""
+    frame = pl.DataFrame({"source_id": pl.Series(places.source)})
+    joined = frame.join(documents, on="source_id", how="left", maintain_order="left")
+    revision = pc.coalesce(places.revision, joined["revision_id"].to_arrow().cast(TEXT))
+    same = pc.fill_null(pc.equal(revision, joined["revision_id"].to_arrow().cast(TEXT)), False)
+    chars = np.where(np.asarray(same), joined["chars"].fill_null(0).to_numpy(), 0)
+    return replace(places, revision=revision, spans=_filled(places.spans, empty, chars))
+
+
+def _filled(spans: pa.Array, empty: Bools, chars: Ints) -> pa.Array:
+    """`spans` with [0, chars) where `empty`; no span where there are no characters."""
+    if not empty.any():
+        return spans
+    known = empty & (chars > 0)
+    owner, pairs = flatten(spans)
+    rows = np.concatenate([owner, np.flatnonzero(known)])
+    order = np.argsort(rows, kind="stable")
+    ends = {"start_char": np.zeros(known.sum(), np.int64), "end_char": chars[known]}
+    start, end = (
+        np.concatenate([np.asarray(pairs.field(name), np.int64), ends[name]])[order]
+        for name in ("start_char", "end_char")
+    )
+    span = pa.StructArray.from_arrays([pa.array(start), pa.array(end)], ["start_char", "end_char"])
+    null = np.asarray(spans.is_null()) & ~empty
+    return lists(rows[order], span, len(spans), null=null).cast(SPANS)
+
+
+def merged(spans: pa.Array) -> pa.Array:
+    """Every hit's spans in order and disjoint, as users need not write them."""
+    owner, pairs = flatten(spans)
+    start, end = (np.asarray(f, np.int64) for f in pairs.flatten())
+    unsorted = (owner[1:] == owner[:-1]) & (start[1:] <= end[:-1])
+    if not unsorted.any():
+        return spans
+    order = np.lexsort((start, owner))
+    owner, start, end = owner[order], start[order], end[order]
+    step = owner * (int(end.max()) + 1)
+    reach = np.maximum.accumulate(end + step) - step
+    opens = np.append(True, (owner[1:] != owner[:-1]) | (start[1:] > reach[:-1]))
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], len(owner)) - 1
+    span = pa.StructArray.from_arrays(
+        [pa.array(start[first]), pa.array(reach[last])], ["start_char", "end_char"]
+    )
+    null = np.asarray(spans.is_null())
+    return lists(owner[first], span, len(spans), null=null).cast(SPANS)
+
+
+def agreeing(places: Places, row: Ints, evidence: Evidence) -> Places:
+    """Revisions as the evidence of the same source has them, where one side names none.
+
+    Without documents nobody knows which revision is meant: a side that names none means any.
+    """
+    gold = pl.DataFrame(
+        {
+            "row": evidence.row,
+            "source": pl.Series(evidence.items.field("source_id"), dtype=pl.String),
+            "gold": pl.Series(evidence.items.field("revision_id"), dtype=pl.String),
+        }
+    ).unique(["row", "source"], keep="first", maintain_order=True)
+    hits = pl.DataFrame(
+        {
+            "row": row,
+            "source": pl.Series(places.source, dtype=pl.String),
+            "own": pl.Series(places.revision, dtype=pl.String),
+        }
+    )
+    joined = hits.join(
+        gold.with_columns(there=True), on=["row", "source"], how="left", maintain_order="left"
+    )
+    revision = joined.select(
+        pl.when(pl.col("there") & (pl.col("gold").is_null() | pl.col("own").is_null()))
+        .then("gold")
+        .otherwise("own")
+        .alias("revision")
+    )
+    return replace(places, revision=revision["revision"].to_arrow().cast(TEXT))
+
+
+def _at(found: Ints) -> pa.Array:
+    return pa.array(found, mask=found < 0)

@@ -1,0 +1,188 @@
+"""Somebody else's trace: what is gold without documents, and what a batch of questions scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from rayeval.chunk.tokens import Tokenizer
+from rayeval.columns import Ints, combined, flatten, lists
+from rayeval.golden.stated import Stated
+from rayeval.interop.own.trace import Trace
+from rayeval.metrics.config import Metrics
+from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
+from rayeval.metrics.foreign.checks import Fault, faults
+from rayeval.metrics.foreign.chunks import Chunks
+from rayeval.metrics.foreign.columns import columns_of
+from rayeval.metrics.foreign.hits import by_score, hits_of
+from rayeval.metrics.foreign.kept import KEPT, kept
+from rayeval.metrics.foreign.places import Known
+from rayeval.metrics.per_query import PerQuery, by_question
+from rayeval.metrics.pipeline import Pipeline
+from rayeval.registry.produced import Produced
+from rayeval.stage import Shard, Stage
+from rayeval.tables import TEXT
+
+PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
+READ = ("question_id", "answerable", "labels", "evidence", "required_aspects")
+"""What scoring reads of a question."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a trace is scored."""
+
+    paths: tuple[str, ...]
+    """Parquet files in order of questions."""
+    stages: tuple[str, ...]
+    pipeline: Pipeline
+    metrics: Metrics
+    any_order: bool = False
+    """Hits are ordered by their scores, whatever order they are listed in."""
+    depth: int | None = None
+    """How many hits of a list the run keeps; None: all."""
+    chunks: tuple[str, ...] = ()
+    """Parquet files of chunks that hits may name."""
+    file: str = ""
+    """The trace as the user named it."""
+
+    @cached_property
+    def numbers(self) -> PerQuery:
+        """What computes the metrics."""
+        return PerQuery(self.metrics, self.pipeline)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """A row per question: rows of the run's tables as list columns."""
+        numbers = [("stage", TEXT), ("status", TEXT), *((n, pa.float64()) for n in self.numbers.names)]
+        return pa.schema(
+            [
+                ("question_id", TEXT),
+                ("per_query", pa.list_(pa.struct(numbers))),
+                ("failures", pa.list_(pa.struct(list(FAILURES)[1:]))),
+                *KEPT,
+                ("file", TEXT),
+                ("line", pa.int64()),
+                ("problems", pa.list_(PROBLEM)),
+                ("error", TEXT),
+            ]
+        )
+
+
+def stated(config: Metrics, shard: Shard) -> Stage:
+    """Evidence as it is stated, without documents."""
+    return Stated(relevant=config.relevant, full=config.full)
+
+
+def nothing(schema: pa.Schema, shard: Shard) -> Produced:
+    """An empty table: of a corpus that is not there."""
+    yield schema.empty_table(), ()
+
+
+def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
+    """Questions → what the trace has of them, scored."""
+    documents = None
+    if corpus:
+        catalogue = shard.table("catalogue")
+        wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
+        documents = pl.DataFrame(pl.from_arrow(wanted))
+    return Scorer(config, Known(_chunks(config.chunks), documents))
+
+
+def _chunks(paths: Sequence[str]) -> Chunks | None:
+    from rayeval.interop.own.chunks import tables
+
+    return Chunks(tables(paths)) if paths else None
+
+
+class Scorer:
+    """A row per question: its numbers, its first failure, the hits that the run keeps."""
+
+    def __init__(self, config: Scoring, known: Known) -> None:
+        self.config, self.known = config, known
+        self.trace = Trace(config.paths)
+        self.failures = FirstFailure(config.pipeline, full=config.metrics.full)
+        self.deep = deep(config)
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        """A row per question, in order."""
+        config, stages = self.config, self.config.stages
+        ids = combined(batch["question_id"])
+        ordered = by_question(batch.select(list(READ)))
+        place = _place(ordered["question_id"], ids)
+        hits = hits_of(self.trace.rows(ids), combined(ordered["question_id"]), stages)
+        found = list(faults(hits, stages, any_order=config.any_order))
+        hits = by_score(hits) if config.any_order else hits
+        seen = columns_of(hits, ordered, stages, self.deep, self.known)
+        columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
+        full = pa.table(columns)
+        n = batch.num_rows
+        names = pa.array(stages, TEXT)
+        table = pa.table(
+            {
+                "question_id": ordered["question_id"],
+                "per_query": packed(config.numbers(full), ordered["question_id"]),
+                "failures": packed(self.failures(full), ordered["question_id"]),
+                **kept(hits, seen.hits, seen.places, names, config.depth, n),
+                "file": pa.array([config.file] * n, TEXT),
+                "line": pa.nulls(n, pa.int64()),
+                "problems": _problems(found, n),
+                "error": pa.nulls(n, TEXT),
+            }
+        )
+        return table.take(pa.array(place))
+
+
+def deep(config: Scoring) -> list[int]:
+    """Of every stage, how many first hits must be passages: all where tokens are counted."""
+    everything = np.iinfo(np.int64).max
+    least = everything if config.depth is None else config.depth
+    result = []
+    for stage in config.stages:
+        measures = config.numbers.measures_of(stage)
+        counted = any(m.cutoff is None or m.cutoff.tokens for m in measures)
+        result.append(everything if counted else least)
+    return result
+
+
+def packed(table: pa.Table, question_ids: pa.ChunkedArray) -> pa.Array:
+    """The rows of every question as a list of structs; both by question id."""
+    rows = _place(question_ids, combined(table["question_id"]))
+    fields = [combined(table[name]) for name in table.column_names[1:]]
+    items = pa.StructArray.from_arrays(fields, table.column_names[1:])
+    return lists(rows, items, len(question_ids))
+
+
+def _place(question_ids: pa.ChunkedArray, wanted: pa.Array) -> Ints:
+    found = pa.compute.index_in(wanted, value_set=combined(question_ids))
+    return np.asarray(found).astype(np.int64)
+
+
+def _problems(found: Sequence[Fault], n: int) -> pa.Array:
+    ordered = sorted(found, key=lambda fault: (fault.row, fault.kind, fault.message))
+    items = [{"kind": f.kind, "message": f.message, "warning": False} for f in ordered]
+    rows = np.array([f.row for f in ordered], np.int64)
+    return lists(rows, pa.array(items, PROBLEM), n)
+
+
+def unpacked(column: str, names: Sequence[str], shard: Shard) -> Stage:
+    """Lists of rows → the rows of a table."""
+    return _Unpacked(column, tuple(names))
+
+
+@dataclass(frozen=True)
+class _Unpacked:
+    column: str
+    names: tuple[str, ...]
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        rows, items = flatten(batch[self.column])
+        ids = combined(batch["question_id"]).take(pa.array(rows))
+        fields = dict(zip(items.type.names, items.flatten(), strict=True))
+        return pa.table({"question_id": ids, **{name: fields[name] for name in self.names}})
+
