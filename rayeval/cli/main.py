@@ -12,6 +12,7 @@ import typer
 
 from rayeval import __version__
 from rayeval.cli.doctor import doctor
+from rayeval.cli.golden import golden
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
 from rayeval.cli.resume import resume
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 for command in (init, validate, run, score, show, verify, resume, doctor):
     app.command()(command)
+app.add_typer(golden, name="golden", help="Import, check and grow a golden set.")
 
 
 @app.callback(invoke_without_command=True)
