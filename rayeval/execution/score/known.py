@@ -82,12 +82,11 @@ def _warnings(
         return []
     rows = judgements["document"].is_in(lost.implode()).sum()
     shown = ", ".join(lost.head(SHOWN)) + (", …" if len(lost) > SHOWN else "")
-    message = f"{rows} judgements are of {len(lost)} documents {which}: {shown}. They count as not "
-    message += "found"
-    near = pl.DataFrame({"folded": _folded(known), "known": known}).sort("known").unique("folded", keep="first")  # fmt: skip
-    pairs = (
-        pl.DataFrame({"folded": _folded(lost), "lost": lost}).join(near, on="folded").sort("lost")
-    )
+    message = f"{rows} judgements are of {len(lost)} documents {which}: {shown}. "
+    message += "They count as not found"
+    near = pl.DataFrame({"folded": _folded(known), "known": known}).sort("known")
+    pairs = pl.DataFrame({"folded": _folded(lost), "lost": lost})
+    pairs = pairs.join(near.unique("folded", keep="first"), on="folded").sort("lost")
     if pairs.height:
         message += f"; {pairs.height} differ from a known id only in zeros, case or Unicode form, "
         message += f"as {pairs['lost'][0]} from {pairs['known'][0]}: correct them"

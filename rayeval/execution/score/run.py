@@ -51,7 +51,7 @@ def score(
     if options.convention == "trec":
         from rayeval.execution.score.trec import score_trec
 
-        return cast("Run", score_trec(golden, trace, options))
+        return score_trec(golden, trace, options, watcher)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 

@@ -20,6 +20,7 @@ from rayeval.execution.progress import Silent, Watcher
 from rayeval.execution.runs import MANIFEST, Run
 from rayeval.execution.score import known
 from rayeval.execution.score import trec_tables as tables
+from rayeval.execution.score.options import ScoreOptions
 from rayeval.interop.trec import read_judgements, read_run, repeated
 from rayeval.metrics import SLICES
 from rayeval.metrics.names import Measure
@@ -28,46 +29,52 @@ from rayeval.report.write import write_report
 
 
 def score_trec(
-    golden: str,
-    trace: str,
-    *,
-    metrics: Sequence[str] | None = None,
-    cutoffs: Sequence[int] | None = None,
-    relevant: int = 1,
-    corpus: str | None = None,
-    keep_trace: bool = False,
-    runs: str = "runs",
-    name: str = "trec",
-    watcher: Watcher | None = None,
+    golden: str, trace: Sequence[str], options: ScoreOptions, watcher: Watcher | None = None
 ) -> Run:
-    """Scores the TREC run `trace` on the TREC judgements `golden`; either may be Parquet.
+    """Scores one TREC run on the TREC judgements `golden`; either may be Parquet.
 
-    metrics: as trec_eval or other tools write them; None: all, at `cutoffs` or trec_eval's own.
-    relevant: trec_eval's -l. corpus: where the documents lie, to find judgements of none of them.
-    keep_trace: also copies the run; else it is only pinned by its hash.
-    Raises DataError with every line that is wrong, ConfigError for a measure that is not known.
+    Metrics are named as trec_eval or other tools write them; without names it is all of them, at
+    `options.cutoffs` or trec_eval's own. `options.relevant` is trec_eval's -l.
+    Raises DataError with every line that is wrong, ConfigError for a measure that is not known or
+    an option that has no meaning here.
     """
-    if relevant < 1:
-        raise ConfigError(f"relevant is {relevant}; expected 1 or more, as of trec_eval's -l")
-    chosen, started = measures(metrics, cutoffs), manifest.now()
+    path, relevant, started = _checked(trace, options), options.relevant or 1, manifest.now()
+    chosen = measures(options.metrics, options.cutoffs)
     with ThreadPoolExecutor(2) as pool:
-        prints = [pool.submit(_print, path) for path in (golden, trace)]
-        judgements, run = read_judgements(golden), _read(trace)
+        prints = [pool.submit(_print, each) for each in (golden, path)]
+        judgements, run = read_judgements(golden), _read(path)
         pinned = dict(zip(("golden", "trace"), (each.result() for each in prints), strict=True))
-    documents = None if corpus is None else known.documents(corpus)
+    documents = None if options.corpus is None else known.documents(options.corpus)
     result = judged(run, judgements)
-    warnings = _warnings(judgements, run, (golden, trace), documents)
+    warnings = _warnings(judgements, run, (golden, path), documents)
     for problem in warnings:
         (watcher or Silent()).say(f"warning  {problem}")
+    names = [measure.name for measure in chosen]
     value = {
-        "name": name,
+        "name": options.name,
         **pinned,
-        "corpus": {"path": corpus, "documents": documents and documents.count, "chunks": 0},
-        "config": {"convention": "trec", "relevant": relevant, "metrics": [m.name for m in chosen]},
+        "corpus": {
+            "path": options.corpus,
+            "documents": 0 if documents is None else documents.count,
+            "chunks": 0,
+        },
+        "config": {"convention": "trec", "relevant": relevant, "metrics": names},
         "warnings": [str(problem) for problem in warnings],
         "started": started,
     }
-    return _commit(runs, value, _tables(result, chosen, relevant, run if keep_trace else None))
+    kept = run if options.keep_trace else None
+    return _commit(options.where.runs, value, _tables(result, chosen, relevant, kept))
+
+
+def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
+    """The one run that there is to score."""
+    if len(trace) != 1:
+        raise ConfigError(f"{len(trace)} traces; the TREC convention scores one run at a time")
+    if options.relevant is not None and options.relevant < 1:
+        raise ConfigError(f"relevant is {options.relevant}; expected 1 or more, as trec_eval's -l")
+    if options.format not in (None, "trec") or options.chunks:
+        raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
+    return trace[0]
 
 
 def _read(trace: str) -> Grouped:

@@ -17,7 +17,7 @@ from rayeval.metrics.spans import Bools
 from rayeval.metrics.sums import exact_sums, mean
 from rayeval.metrics.trec.names import COUNTS
 from rayeval.metrics.trec.ranks import Grouped, Judged
-from rayeval.tables import HIT, LOCATED, RESOLVED, TEXT, conform
+from rayeval.tables import LOCATED, RESOLVED, TEXT, conform
 
 STAGE = "trace"
 BLOCK = 1024
@@ -79,7 +79,7 @@ def aggregate(
     for measure in measures:
         name, value = measure.metric.name, values[measure.name]
         if name == "num_rel":  # trec_eval adds up grades from 1 on here, whatever -l says
-            value = np.bincount(judged.query, judged.grade >= 1, minlength=n)
+            value = np.bincount(judged.query, judged.grade >= 1, minlength=n).astype(np.float64)
         [total] = exact_sums(value, np.zeros(n, np.int64), 1)
         counts = {"n": n, "n_undefined": 0, "n_missing": missing, "n_error": 0}
         average = mean(total, 1 if name in COUNTS else n)
@@ -127,7 +127,8 @@ def trace(run: Grouped) -> Iterator[pa.Table]:
         rows = hits.group_by("query", maintain_order=True).agg(
             hits=pl.struct(chunk_id="document", score="score")
         )
-        yield conform(rows.select(question_id="query", stage=pl.lit(STAGE), hits="hits").to_arrow(), TRACE)  # fmt: skip
+        table = rows.select(question_id="query", stage=pl.lit(STAGE), hits="hits").to_arrow()
+        yield conform(table, TRACE)
 
 
 def passages(run: Grouped) -> pa.Table:

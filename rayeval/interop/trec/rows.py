@@ -28,6 +28,17 @@ def is_parquet(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() == ".parquet"
 
 
+def names_in(path: str) -> list[str]:
+    """The columns of a Parquet file."""
+    fs, inner = files.open_fs(path)
+    try:
+        return list(pq.read_schema(inner, filesystem=fs).names)
+    except FileNotFoundError as error:
+        raise _refused(path, "missing_file", "there is no such file; name a file") from error
+    except (pa.ArrowException, OSError) as error:
+        raise _refused(path, "unreadable_file", f"not a whole Parquet file: {error}") from error
+
+
 def read_rows(path: str, names: Names) -> pl.DataFrame:
     """The columns of `names`, ids as text, a score as float64, a grade as int64.
 
@@ -35,13 +46,11 @@ def read_rows(path: str, names: Names) -> pl.DataFrame:
     Raises DataError for a file that is not whole, a column that is absent or of another type, and
     every row without an id or a number.
     """
+    columns = _columns(path, names)
     try:
-        columns = _columns(path, names)
         source = io.BytesIO(files.read_bytes(path)) if files.is_uri(path) else path
         frame = pl.read_parquet(source, columns=list(columns.values()))
-    except FileNotFoundError as error:
-        raise _refused(path, "missing_file", "there is no such file; name a file") from error
-    except (pa.ArrowException, OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise _refused(path, "unreadable_file", f"not a whole Parquet file: {error}") from error
     frame = frame.select(**{name: pl.col(column) for name, column in columns.items()})
     if frame.is_empty():
@@ -51,8 +60,7 @@ def read_rows(path: str, names: Names) -> pl.DataFrame:
 
 def _columns(path: str, names: Names) -> dict[str, str]:
     """What this file calls each column."""
-    fs, inner = files.open_fs(path)
-    there = pq.read_schema(inner, filesystem=fs).names
+    there = names_in(path)
     found = {}
     for name, known in names.items():
         called = [column for column in known if column in there]

@@ -2,8 +2,8 @@
 
 Fields are separated as trec_eval separates them: by any run of ASCII white space, whatever else
 Unicode calls a space. Blank lines and lines that begin with # are passed over. A file whose lines
-are all alike (one blank between fields) is parsed where it lies; any other is brought into that form
-first. Only when something is wrong is the file read line by line, to say where.
+are all alike (one blank between fields) is parsed where it lies; any other is brought into that
+form first. Only when something is wrong is the file read line by line, to say where.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def alike(data: Buffer, width: int) -> bool:
         blank = block <= ord(" ")
         if (blank[1:] & blank[:-1]).any():
             return False
-        blanks += np.count_nonzero(blank[:_BLOCK])
-        separators += np.count_nonzero(block[:_BLOCK] == separator)
-        newlines += np.count_nonzero(block[:_BLOCK] == ord("\n"))
+        blanks += int(np.count_nonzero(blank[:_BLOCK]))
+        separators += int(np.count_nonzero(block[:_BLOCK] == separator))
+        newlines += int(np.count_nonzero(block[:_BLOCK] == ord("\n")))
     lines = newlines + int(view[-1] != ord("\n"))
     return blanks == separators + newlines and separators == (width - 1) * lines
 

@@ -1,9 +1,9 @@
 """The measures of trec_eval, from the ranks of judged documents.
 
-With whole documents for gold a group is a document, and the kernels of rayeval's own metrics are the
-textbook's (DESIGN §5); only what is defined otherwise stands here. As in trec_eval, a value that has
-nothing to divide by is 0. A document is relevant from grade `relevant` on; nDCG takes grades as they
-are, and what is below 0 as not judged.
+With whole documents for gold a group is a document, and the kernels of rayeval's own metrics are
+the textbook's (DESIGN §5); only what is defined otherwise stands here. As in trec_eval, a value
+that has nothing to divide by is 0. A document is relevant from grade `relevant` on; nDCG takes
+grades as they are, and what is below 0 as not judged.
 """
 
 from __future__ import annotations

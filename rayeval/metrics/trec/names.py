@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 from rayeval.errors import ConfigError
-from rayeval.metrics.names import Measure, Metric, cutoff_of, split
+from rayeval.metrics.names import Cutoff, Measure, Metric, cutoff, cutoff_of, split
 
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 """Measures that trec_eval adds up over queries, where it averages others."""
@@ -41,21 +41,28 @@ def parse(name: str) -> Measure:
     if word not in _WORDS:
         near = _WORDS[difflib.get_close_matches(word, _WORDS, n=1, cutoff=0.0)[0]]
         raise ConfigError(
-            f"unknown measure {name!r} in the TREC convention; the nearest is {near!r}, and all are "
+            f"unknown measure {name!r} in the TREC convention; the nearest is {near!r}. All are "
             f"{', '.join((*COUNTS, *PLAIN))}, {', '.join(f'{each}_5' for each in CUT)}"
         )
     metric = TREC[_WORDS[word]]
     if metric.name in _OPTIONAL and (size is not None or word.endswith("cut")):
         metric = Metric(metric.name, needs_gold=False)
-    measure = Measure(name, metric, cutoff_of(name, metric, size))
-    if measure.cutoff is not None and measure.cutoff.tokens:
-        raise ConfigError(f"measure {name!r}: the TREC convention knows no token budgets")
-    return measure
+    at = cutoff_of(name, metric, size)
+    return Measure(name, metric, None if at is None else _in_documents(at))
 
 
-def measures(names: Sequence[str] | None, cutoffs: Sequence[int] | None = None) -> list[Measure]:
+def measures(
+    names: Sequence[str] | None, cutoffs: Sequence[int | str] | None = None
+) -> list[Measure]:
     """`names` as values, each once; without names all of them, at `cutoffs` or trec_eval's own."""
     if names is None:
-        cut = [f"{name}_{depth}" for name in CUT for depth in cutoffs or DEPTHS]
+        depths = [_in_documents(cutoff(value)).size for value in cutoffs or DEPTHS]
+        cut = [f"{name}_{depth}" for name in CUT for depth in depths]
         names = [*COUNTS, *PLAIN, *cut]
     return [parse(name) for name in dict.fromkeys(names)]
+
+
+def _in_documents(at: Cutoff) -> Cutoff:
+    if at.tokens:
+        raise ConfigError(f"the TREC convention counts documents, not {at.size} tokens")
+    return at

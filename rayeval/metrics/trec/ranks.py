@@ -1,9 +1,9 @@
 """Where a run ranks the documents that are judged, without sorting the run.
 
-A ranking is ordered by (-score, document descending in byte order), as trec_eval orders it. A judged
-document's rank is one more than the number of its query's hits with a higher score, and of those
-with the same score and a later id. So within every query only scores are sorted, and hashes of ids
-to find the judged ones; whatever a hash finds is compared as text before it counts.
+A ranking is ordered by (-score, document descending in byte order), as trec_eval orders it. The
+rank of a judged document is one more than the number of its query's hits with a higher score, and
+of those with the same score and a later id. So within every query only scores are sorted, and
+hashes of ids to find the judged ones; whatever a hash finds is compared as text before it counts.
 """
 
 from __future__ import annotations
