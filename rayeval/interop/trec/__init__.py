@@ -43,7 +43,7 @@ def read(paths: Sequence[str]) -> Imported:
         if len(found) > 1:
             message = f"{' and '.join(found)} are both {kind}; name one of each kind"
             raise DataError([Problem(found[1], None, None, "wrong_files", message)])
-    questions, notes = None, []
+    questions, notes = None, list[str]()
     if kinds["judgements"]:
         [path] = kinds["judgements"]
         judged, notes = _graded(path, read_judgements(path))

@@ -11,7 +11,7 @@ from rayeval.metrics.names import Cutoff, Measure, Metric, cutoff, cutoff_of, sp
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 """Measures that trec_eval adds up over queries, where it averages others."""
 CUT = ("P", "recall", "ndcg_cut", "map_cut", "success")
-PLAIN = ("map", "Rprec", "bpref", "recip_rank", "ndcg", "set_P", "set_recall", "set_F")
+PLAIN = ("map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_recall", "set_F")
 DEPTHS = (1, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
 """trec_eval's own default cutoffs, and 1."""
 
@@ -58,7 +58,7 @@ def measures(
     if names is None:
         depths = [_in_documents(cutoff(value)).size for value in cutoffs or DEPTHS]
         cut = [f"{name}_{depth}" for name in CUT for depth in depths]
-        names = [*COUNTS, *PLAIN, *cut]
+        names = [*PLAIN, *cut, *COUNTS]
     return [parse(name) for name in dict.fromkeys(names)]
 
 

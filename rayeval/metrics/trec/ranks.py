@@ -68,8 +68,8 @@ def grouped(run: pl.DataFrame) -> Grouped:
     if run["query"].gather(first).is_duplicated().any():
         run = run.sort("query", maintain_order=True)
         first = _starts(run["query"])
-    start = first.to_numpy().astype(np.int64)
-    return Grouped(run, run["query"].gather(first), start, np.append(start[1:], run.height))
+    bounds = np.append(first.to_numpy().astype(np.int64), run.height)
+    return Grouped(run, run["query"].gather(first), bounds[:-1], bounds[1:])
 
 
 def _starts(query: pl.Series) -> pl.Series:
@@ -145,7 +145,7 @@ def judged(run: Grouped, judgements: pl.DataFrame) -> Judged:
     rank = np.full(len(row), NEVER)
     there = row >= 0
     rank[there] = _ranks(run, group[query[there]], row[there])
-    returned = np.where(group >= 0, (run.end - run.start)[group], 0)
+    returned = np.append(run.end - run.start, 0)[group]  # the last one is of group -1
     grade = judgements["grade"].to_numpy()
     return Judged(queries, query, judgements["document"], grade, rank, returned)
 
