@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ def from_parquet(path: Path) -> dict[str, dict[str, float]]:
     bounds = [0, *(n for n in range(1, len(query)) if query[n] != query[n - 1]), len(query)]
     return {
         query[start]: dict(zip(document[start:end], score[start:end], strict=True))
-        for start, end in zip(bounds, bounds[1:], strict=False)
+        for start, end in pairwise(bounds)
     }
 
 
@@ -103,6 +104,7 @@ def timed(side: str, folder: Path, run: str) -> tuple[float, float, dict[str, fl
 
 def work(side: str, folder: str, run: str) -> None:
     import pytrec_eval  # noqa: F401 - imports of both sides come before the clock
+
     from rayeval.execution.score import trec  # noqa: F401
     from rayeval.report import write  # noqa: F401
 

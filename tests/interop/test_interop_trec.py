@@ -168,7 +168,7 @@ def test_fractional_grades_in_parquet(tmp_path):
     path = str(tmp_path / "qrels.parquet")
     frame = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [1.0, 0.5]})
     frame.write_parquet(path)
-    with pytest.raises(DataError, match="qrels.parquet:2 .*whole number"):
+    with pytest.raises(DataError, match=r"qrels\.parquet:2 .*whole number"):
         read_judgements(path)
     frame.head(1).write_parquet(path)
     assert read_judgements(path).rows() == [("q", "a", 1)]

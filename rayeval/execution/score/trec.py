@@ -42,6 +42,7 @@ def score_trec(
     chosen = measures(options.metrics, options.cutoffs)
     with ThreadPoolExecutor(2) as pool:
         prints = [pool.submit(_print, each) for each in (golden, path)]
+        around = pool.submit(_around)
         judgements, run = read_judgements(golden), _read(path)
         pinned = dict(zip(("golden", "trace"), (each.result() for each in prints), strict=True))
     documents = None if options.corpus is None else known.documents(options.corpus)
@@ -53,6 +54,7 @@ def score_trec(
     value = {
         "name": options.name,
         **pinned,
+        **around.result(),
         "corpus": {
             "path": options.corpus,
             "documents": 0 if documents is None else documents.count,
@@ -85,6 +87,15 @@ def _read(trace: str) -> Grouped:
     if not twice.is_empty():
         raise repeated(trace, hits, twice, "is listed more than once for this query")
     return run
+
+
+def _around() -> dict[str, Any]:
+    """What code runs, on what."""
+    return {
+        "code": manifest.code("."),
+        "libraries": manifest.libraries(),
+        "hardware": manifest.hardware(),
+    }
 
 
 def _print(path: str) -> dict[str, Any]:
@@ -151,9 +162,6 @@ def _commit(runs: str, value: dict[str, Any], content: dict[str, Iterable[pa.Tab
         "run_id": run_id,
         "stages": [tables.STAGE],
         "models": {},
-        "code": manifest.code("."),
-        "libraries": manifest.libraries(),
-        "hardware": manifest.hardware(),
     }
     fs, inner = files.open_fs(folder)
     fs.create_dir(inner, recursive=True)

@@ -25,7 +25,8 @@ from rayeval.errors import DataError, InfrastructureError, Problem
 BOM = b"\xef\xbb\xbf"
 MOST = 1000
 """Problems that are told of one file."""
-_BLOCK = 1 << 22
+_BLOCK = 1 << 18
+"""Bytes that are looked at together; few enough to stay in the processor's cache."""
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 Buffer = bytes | mmap.mmap
 Fault = tuple[str, str]

@@ -88,10 +88,12 @@ class Ids:
         longest = int((end - start).max(initial=1))
         self._low = np.uint64(longest.bit_length())
         self._mask = (np.uint64(1) << self._low) - np.uint64(1)
-        place = np.arange(len(documents), dtype=np.uint64)
-        place -= np.repeat(start.astype(np.uint64), end - start)
-        self._keys = self._hashes(documents) | place
-        _sort_within(self._keys, start, end)
+        self._keys = self._hashes(documents)
+        place = np.arange(longest, dtype=np.uint64)
+        for first, last in zip(start.tolist(), end.tolist(), strict=True):
+            keys = self._keys[first:last]
+            keys |= place[: last - first]
+            keys.sort()
 
     def alike(self) -> Ints:
         """Hits whose ids may be those of others in their stretch."""
@@ -108,22 +110,20 @@ class Ids:
         """
         found = np.full(len(documents), -1)
         asked = np.flatnonzero(group >= 0)
-        group, documents = group[asked], documents.gather(asked)
-        start, end = self.start[group], self.end[group]
-        key = self._hashes(documents)
-        low = _bisect(self._keys, key, start, end)
-        high = _bisect(self._keys, key | self._mask, start, end)
-        # Nearly always one candidate or none; ids whose hashes agree give more.
-        candidate = np.repeat(np.arange(len(asked)), high - low)
-        at = np.arange(len(candidate)) - np.repeat(np.cumsum(high - low) - high, high - low)
-        row = self._rows(at, group[candidate])
-        same = self.documents.gather(row) == documents.gather(candidate)
-        kept = same.to_numpy().astype(bool)
-        found[asked[candidate[kept]]] = row[kept]
+        key = self._hashes(documents.gather(asked))
+        start, end = self.start[group[asked]], self.end[group[asked]]
+        at = _bisect(self._keys, key, start, end)
+        while len(asked):  # a second time only for ids whose hashes agree
+            same = (at < end) & (self._keys[np.minimum(at, end - 1)] & ~self._mask == key)
+            asked, key, end, at = asked[same], key[same], end[same], at[same]
+            row = self._rows(at, group[asked])
+            equal = (self.documents.gather(row) == documents.gather(asked)).to_numpy()
+            found[asked[equal]] = row[equal]
+            at = at + 1
         return found
 
     def _hashes(self, documents: pl.Series) -> Keys:
-        hashes: Keys = documents.hash().to_numpy() >> self._low << self._low
+        hashes: Keys = documents.hash().to_numpy() & ~self._mask
         return hashes
 
     def _rows(self, at: Ints, group: Ints) -> Ints:
@@ -154,7 +154,8 @@ def _ranks(run: Grouped, group: Ints, row: Ints) -> Ints:
     """(n,): the 1-based ranks of hits."""
     scores = run.hits["score"].to_numpy() + 0.0  # one zero, not two
     score, start, end = scores[row], run.start[group], run.end[group]
-    _sort_within(scores, run.start, run.end)
+    for first, last in zip(run.start.tolist(), run.end.tolist(), strict=True):
+        scores[first:last].sort()
     not_higher = _bisect(scores, score, start, end, after=True)
     lower = _bisect(scores, score, start, end)
     rank = end - not_higher + 1
@@ -180,12 +181,6 @@ def _later(run: Grouped, group: Ints, row: Ints) -> Ints:
     return later
 
 
-def _sort_within(values: Keys | Floats, start: Ints, end: Ints) -> None:
-    """Sorts every stretch in place."""
-    for first, last in zip(start.tolist(), end.tolist(), strict=True):
-        values[first:last].sort()
-
-
 def _bisect(
     values: Keys | Floats, wanted: Keys | Floats, start: Ints, end: Ints, *, after: bool = False
 ) -> Ints:
@@ -193,11 +188,12 @@ def _bisect(
 
     start, end: (n,), the stretches. after: behind values that are equal, rather than before them.
     """
-    low, high = start.copy(), end.copy()
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        value = values[np.minimum(middle, len(values) - 1)]
-        right = open_ & ((value <= wanted) if after else (value < wanted))
+    low, size = start, end - start
+    while size.any():
+        half = size // 2
+        middle = low + half
+        value = values[np.minimum(middle, len(values) - 1)]  # of an empty stretch, any will do
+        right = (size > 0) & ((value <= wanted) if after else (value < wanted))
         low = np.where(right, middle + 1, low)
-        high = np.where(open_ & ~right, middle, high)
+        size = np.where(right, size - half - 1, half)
     return low
