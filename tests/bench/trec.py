@@ -78,15 +78,17 @@ def theirs(folder: Path, run: str) -> dict[str, float]:
 
 
 def from_parquet(path: Path) -> dict[str, dict[str, float]]:
-    """The fastest way that we know: by column, and by query where queries stand together."""
+    """The fastest way that we know: whole columns as lists, cut where the query changes."""
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    query, document, score = (table[name].to_pylist() for name in ("query_id", "doc_id", "score"))
-    bounds = [0, *(n for n in range(1, len(query)) if query[n] != query[n - 1]), len(query)]
+    query = table["query_id"].combine_chunks().dictionary_encode()
+    codes, names = query.indices.to_numpy(), query.dictionary.to_pylist()
+    starts = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+    document, score = table["doc_id"].to_pylist(), table["score"].to_numpy().tolist()
     return {
-        query[start]: dict(zip(document[start:end], score[start:end], strict=True))
-        for start, end in pairwise(bounds)
+        names[codes[start]]: dict(zip(document[start:end], score[start:end], strict=True))
+        for start, end in pairwise([*starts, len(codes)])
     }
 
 

@@ -111,6 +111,7 @@ def test_a_repeated_hit_is_an_error_with_both_lines(files):
         pytest.param({"relevant": 0}, id="everything relevant"),
         pytest.param({"format": "beir"}, id="another format"),
         pytest.param({"cutoffs": ["100tok"]}, id="a token budget"),
+        pytest.param({"name": "../elsewhere"}, id="a name that is a path"),
     ],
 )
 def test_options_that_mean_nothing(files, options):

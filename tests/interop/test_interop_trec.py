@@ -110,6 +110,7 @@ def test_a_packed_file(tmp_path):
 @pytest.mark.parametrize("at", [0, 3, 8])
 def test_lines_over_the_edge_of_a_block(tmp_path, monkeypatch, blank, at):
     monkeypatch.setattr("rayeval.interop.trec.text._BLOCK", 16)
+    monkeypatch.setattr("rayeval.interop.trec.text._PART", 48)
     lines = [f"q{n} Q0 d{n} 1 {n} t\n" for n in range(12)]
     lines[at] = (
         lines[at].replace(" ", blank, 1) if blank != "\r\n" else lines[at].replace("\n", blank)

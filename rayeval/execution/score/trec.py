@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,33 +40,31 @@ def score_trec(
     an option that has no meaning here.
     """
     path, relevant, started = _checked(trace, options), options.relevant or 1, manifest.now()
-    chosen = measures(options.metrics, options.cutoffs)
+    chosen, folder = measures(options.metrics, options.cutoffs), options.where.runs
     with ThreadPoolExecutor(2) as pool:
         prints = [pool.submit(_print, each) for each in (golden, path)]
         around = pool.submit(_around)
         judgements, run = read_judgements(golden), _read(path)
         pinned = dict(zip(("golden", "trace"), (each.result() for each in prints), strict=True))
     documents = None if options.corpus is None else known.documents(options.corpus)
-    result = judged(run, judgements)
-    warnings = _warnings(judgements, run, (golden, path), documents)
-    for problem in warnings:
-        (watcher or Silent()).say(f"warning  {problem}")
+    warnings = [str(each) for each in _warnings(judgements, run, (golden, path), documents)]
+    for line in warnings:
+        (watcher or Silent()).say(f"warning  {line}")
+    there = 0 if documents is None else documents.count
     names = [measure.name for measure in chosen]
     value = {
         "name": options.name,
         **pinned,
         **around.result(),
-        "corpus": {
-            "path": options.corpus,
-            "documents": 0 if documents is None else documents.count,
-            "chunks": 0,
-        },
+        "corpus": {"path": options.corpus, "documents": there, "chunks": 0},
         "config": {"convention": "trec", "relevant": relevant, "metrics": names},
-        "warnings": [str(problem) for problem in warnings],
+        "warnings": warnings,
         "started": started,
     }
-    kept = run if options.keep_trace else None
-    return _commit(options.where.runs, value, _tables(result, chosen, relevant, kept))
+    content = _tables(
+        judged(run, judgements), chosen, relevant, run if options.keep_trace else None
+    )
+    return _commit(folder, value, content)
 
 
 def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
@@ -76,6 +75,8 @@ def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
         raise ConfigError(f"relevant is {options.relevant}; expected 1 or more, as trec_eval's -l")
     if options.format not in (None, "trec") or options.chunks:
         raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
+    if not re.fullmatch(r"[\w.-]+", options.name):
+        raise ConfigError(f"the name {options.name!r} can't be part of a run's id; use letters")
     return trace[0]
 
 

@@ -58,7 +58,7 @@ class Grouped:
 
     def repeated(self) -> pl.DataFrame:
         """`query, document` of what a query has more than once, each once."""
-        found = self.hits[self.ids.alike()].select(_PAIR)
+        found = self.hits[self.ids.alike].select(_PAIR)
         return found.filter(pl.struct(_PAIR).is_duplicated()).unique().sort(_PAIR)
 
 
@@ -86,22 +86,21 @@ class Ids:
     def __init__(self, documents: pl.Series, start: Ints, end: Ints) -> None:
         self.documents, self.start, self.end = documents, start, end
         longest = int((end - start).max(initial=1))
-        self._low = np.uint64(longest.bit_length())
-        self._mask = (np.uint64(1) << self._low) - np.uint64(1)
+        self._mask = np.uint64((1 << longest.bit_length()) - 1)
         self._keys = self._hashes(documents)
         place = np.arange(longest, dtype=np.uint64)
+        alike = [np.empty(0, np.int64)]
         for first, last in zip(start.tolist(), end.tolist(), strict=True):
             keys = self._keys[first:last]
             keys |= place[: last - first]
             keys.sort()
-
-    def alike(self) -> Ints:
+            same = (keys[1:] ^ keys[:-1]) <= self._mask
+            if same.any():
+                at = np.flatnonzero(same)
+                at = np.union1d(at, at + 1)
+                alike.append(first + (keys[at] & self._mask).astype(np.int64))
+        self.alike = np.concatenate(alike)
         """Hits whose ids may be those of others in their stretch."""
-        same = (self._keys[1:] ^ self._keys[:-1]) >> self._low == 0
-        same[self.start[1:] - 1] = False
-        at = np.flatnonzero(same)
-        at = np.union1d(at, at + 1)
-        return self._rows(at, np.searchsorted(self.start, at, side="right") - 1)
 
     def rows(self, group: Ints, documents: pl.Series) -> Ints:
         """(n,): the hit of each document in its stretch, -1 where there is none.
@@ -116,7 +115,7 @@ class Ids:
         while len(asked):  # a second time only for ids whose hashes agree
             same = (at < end) & (self._keys[np.minimum(at, end - 1)] & ~self._mask == key)
             asked, key, end, at = asked[same], key[same], end[same], at[same]
-            row = self._rows(at, group[asked])
+            row = self.start[group[asked]] + (self._keys[at] & self._mask).astype(np.int64)
             equal = (self.documents.gather(row) == documents.gather(asked)).to_numpy()
             found[asked[equal]] = row[equal]
             at = at + 1
@@ -125,10 +124,6 @@ class Ids:
     def _hashes(self, documents: pl.Series) -> Keys:
         hashes: Keys = documents.hash().to_numpy() & ~self._mask
         return hashes
-
-    def _rows(self, at: Ints, group: Ints) -> Ints:
-        """The hits of sorted keys."""
-        return self.start[group] + (self._keys[at] & self._mask).astype(np.int64)
 
 
 def judged(run: Grouped, judgements: pl.DataFrame) -> Judged:
