@@ -255,6 +255,11 @@ def test_a_run_as_a_trace(tmp_path):
     assert rows == [("q1", "trace", ["a"]), ("q2", "trace", ["c", "b", "a"])]
 
 
+def test_topics_alone_are_no_golden_set(tmp_path):
+    with pytest.raises(DataError, match="neither judgements nor a run"):
+        trec.read([write(tmp_path, "<top><num>q1</num><title>What?</title></top>")])
+
+
 def test_two_runs_at_once(tmp_path):
     paths = [write(tmp_path, LINE, name) for name in ("a.txt", "b.txt")]
     with pytest.raises(DataError, match=r"a\.txt and .*b\.txt are both run"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -28,6 +28,13 @@ from rayeval.metrics.names import Measure
 from rayeval.metrics.trec import Grouped, Judged, Values, grouped, judged, measures
 from rayeval.report.write import write_report
 
+_AROUND: dict[str, Callable[[], dict[str, Any]]] = {
+    "code": lambda: manifest.code("."),
+    "libraries": manifest.libraries,
+    "hardware": manifest.hardware,
+}
+"""What a manifest says of where a run was made."""
+
 
 def score_trec(
     golden: str, trace: Sequence[str], options: ScoreOptions, watcher: Watcher | None = None
@@ -42,10 +49,11 @@ def score_trec(
     path, relevant, started = _checked(trace, options), options.relevant or 1, manifest.now()
     chosen, folder = measures(options.metrics, options.cutoffs), options.where.runs
     with ThreadPoolExecutor(2) as pool:
-        prints = [pool.submit(_print, each) for each in (golden, path)]
-        around = pool.submit(_around)
+        facts = {
+            name: pool.submit(_print, each) for name, each in (("golden", golden), ("trace", path))
+        }
+        facts |= {name: pool.submit(found) for name, found in _AROUND.items()}
         judgements, run = read_judgements(golden), _read(path)
-        pinned = dict(zip(("golden", "trace"), (each.result() for each in prints), strict=True))
     documents = None if options.corpus is None else known.documents(options.corpus)
     warnings = [str(each) for each in _warnings(judgements, run, (golden, path), documents)]
     for line in warnings:
@@ -54,8 +62,7 @@ def score_trec(
     names = [measure.name for measure in chosen]
     value = {
         "name": options.name,
-        **pinned,
-        **around.result(),
+        **{name: fact.result() for name, fact in facts.items()},
         "corpus": {"path": options.corpus, "documents": there, "chunks": 0},
         "config": {"convention": "trec", "relevant": relevant, "metrics": names},
         "warnings": warnings,
@@ -88,15 +95,6 @@ def _read(trace: str) -> Grouped:
     if not twice.is_empty():
         raise repeated(trace, hits, twice, "is listed more than once for this query")
     return run
-
-
-def _around() -> dict[str, Any]:
-    """What code runs, on what."""
-    return {
-        "code": manifest.code("."),
-        "libraries": manifest.libraries(),
-        "hardware": manifest.hardware(),
-    }
 
 
 def _print(path: str) -> dict[str, Any]:

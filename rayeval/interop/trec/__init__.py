@@ -43,6 +43,9 @@ def read(paths: Sequence[str]) -> Imported:
         if len(found) > 1:
             message = f"{' and '.join(found)} are both {kind}; name one of each kind"
             raise DataError([Problem(found[1], None, None, "wrong_files", message)])
+    if not kinds["judgements"] and not kinds["run"]:
+        message = "neither judgements nor a run among the files; name one too"
+        raise DataError([Problem(paths[0], None, None, "missing_file", message)])
     questions, notes = None, list[str]()
     if kinds["judgements"]:
         [path] = kinds["judgements"]
