@@ -12,6 +12,7 @@ import typer
 
 from rayeval import __version__
 from rayeval.cli.doctor import doctor
+from rayeval.cli.export import export
 from rayeval.cli.golden import golden
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
@@ -36,7 +37,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
     "3 inconclusive · 4 infrastructure failure.",
 )
-for command in (init, validate, run, score, show, verify, resume, doctor):
+for command in (init, validate, run, score, show, verify, resume, export, doctor):
     app.command()(command)
 app.add_typer(golden, name="golden", help="Import, check and grow a golden set.")
 

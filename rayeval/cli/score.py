@@ -37,7 +37,8 @@ def score(
         Convention, typer.Option("--convention", help="Whose definitions of the metrics.")
     ] = Convention.rayeval,
     corpus: Annotated[
-        str | None, typer.Option("--corpus", metavar="C", help="The documents: places text in them.")
+        str | None,
+        typer.Option("--corpus", metavar="C", help="The documents: places text in them."),
     ] = None,
     chunks: Annotated[
         list[str] | None,
@@ -50,7 +51,8 @@ def score(
         int | None, typer.Option("--relevant", metavar="N", help="Lowest grade that is gold [2].")
     ] = None,
     cutoffs: Annotated[
-        str | None, typer.Option("--cutoffs", metavar="LIST", help="[1,5,10,20]; 1200tok: a budget.")
+        str | None,
+        typer.Option("--cutoffs", metavar="LIST", help="[1,5,10,20]; 1200tok: a budget."),
     ] = None,
     sort: Annotated[
         Sort | None, typer.Option("--sort", help="Order hits by score, not as they are listed.")

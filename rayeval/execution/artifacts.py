@@ -55,7 +55,9 @@ def write_tables(task: tuple[str, Sources]) -> dict[str, dict[str, Any]]:
     """Writes every table of the run into `folder`; name → sha256, rows, size."""
     folder, sources = task
     written = {
-        "questions.parquet": write_one(folder, "questions.parquet", questions(sources.root, sources.questions)),
+        "questions.parquet": write_one(
+            folder, "questions.parquet", questions(sources.root, sources.questions)
+        ),
         "trace.parquet": write_one(folder, "trace.parquet", _trace(sources)),
         "passages.parquet": write_one(folder, "passages.parquet", _passages(sources)),
     }

@@ -29,7 +29,7 @@ def commit_run(
     executor: Executor,
 ) -> None:
     """Tables, latency, report; then the manifest."""
-    root, config = job.options.root, job.config
+    root, config = job.options.root, job.of_run
     files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
     serial = latency.Serial()
     if config.latency.sample:
@@ -56,11 +56,9 @@ def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) ->
     files.write_json(f"{job.folder}/{MANIFEST}", value)
 
 
-def _made_of(
-    job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]
-) -> dict[str, Any]:
+def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> dict[str, Any]:
     """What only a pipeline that rayeval ran has."""
-    config = job.config
+    config = job.of_run
     catalogue = read(store_inputs.paths(job.options.root, plan.catalogue.key)[0])
     return {
         "environment": config.environment,

@@ -67,9 +67,9 @@ def begun(job: Job, execute: Callable[[Job, Watcher], Run], watcher: Watcher) ->
 def execute(job: Job, watcher: Watcher) -> Run:
     """Computes what is missing, writes the run's files and commits them."""
     with executor_of(job.config, job.options) as executor:
-        inputs = find_inputs(job.config, executor)
+        inputs = find_inputs(job.of_run, executor)
         job.pin(inputs.pins)
-        plan = make_plan(job.config, inputs, job.options.limit)
+        plan = make_plan(job.of_run, inputs, job.options.limit)
         done, warnings = compute(job.options.root, plan, executor, watcher)
         commit_run(job, inputs, plan, done, warnings, executor)
     return Run(job.folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from rayeval import files
 from rayeval.errors import ConfigError, RunError
@@ -54,6 +54,16 @@ class Job:
     started: str
     pinned: dict[str, str] = field(default_factory=dict)
     """Content hashes of golden set and corpus, once known."""
+
+    @property
+    def of_run(self) -> RunConfig:
+        """The configuration, where rayeval runs the pipeline itself."""
+        return cast("RunConfig", self.config)
+
+    @property
+    def of_score(self) -> ScoreConfig:
+        """The configuration, where a trace is scored."""
+        return cast("ScoreConfig", self.config)
 
     def save(self) -> None:
         """Writes `plan.json`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rayeval.golden import contract
 from rayeval.golden.contract import Evidence, Group, Location, Row
 from rayeval.golden.problems import Record, nearest, path_of
 from rayeval.golden.validate import Path, fitted
@@ -27,8 +28,8 @@ def evidence_of(row: Row, unfit: set[str], record: Record) -> tuple[list[dict[st
     found, ids = [], []
     for number, (path, item) in enumerate(items, start=1):
         evidence, wrong = fitted(Evidence, item, record, path)
-        named = item.get("evidence_id") if isinstance(item, dict) else None
-        ids.append(named if isinstance(named, str) and named else f"e{number}")
+        stated = contract.named(item.get("evidence_id")) if isinstance(item, dict) else None
+        ids.append(stated if isinstance(stated, str) and stated else f"e{number}")
         if evidence is None or wrong & FIELDS:
             continue
         faults = list(_faults(evidence))

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from rayeval.errors import Problem
+from rayeval.errors import DataError, Problem
 from rayeval.files import open_fs
 from rayeval.interop.reading import DELIMITERS, broken, check_file, extension, records
 
@@ -56,7 +56,7 @@ def _table(path: str, names: list[str]) -> pa.Table:
         return "skip"
 
     options = {
-        "read_options": pa_csv.ReadOptions(column_names=names, skip_rows_after_names=0),
+        "read_options": pa_csv.ReadOptions(column_names=names),
         "parse_options": pa_csv.ParseOptions(
             delimiter=DELIMITERS[extension(path)],
             newlines_in_values=True,
@@ -74,16 +74,15 @@ def _table(path: str, names: list[str]) -> pa.Table:
     except (pa.ArrowException, OSError) as error:
         raise broken(path, "invalid_csv", f"{error}; save it as CSV in UTF-8") from error
     if ragged:
-        problems: list[Problem] = []
-        for _ in records([path], problems, kinds=tuple(DELIMITERS)):
-            pass
-        raise _all(problems, path)
+        raise _ragged(path)
     return table
 
 
-def _all(problems: list[Problem], path: str) -> Exception:
-    from rayeval.errors import DataError
-
+def _ragged(path: str) -> DataError:
+    """Every row that has another number of cells than the header."""
+    problems: list[Problem] = []
+    for _ in records([path], problems, kinds=tuple(DELIMITERS)):
+        pass
     return DataError(problems) if problems else broken(path, "invalid_csv", "cells don't line up")
 
 

@@ -123,13 +123,17 @@ def _check_order(frames: Sequence[pl.DataFrame], problems: list[Problem]) -> Non
 
 def foreign(rows: pl.DataFrame) -> pa.Table:
     """The table FOREIGN of hits, one per row, in order of a question's first row."""
-    order = pl.int_range(pl.len())
-    rows = rows.with_columns(
-        _question=order.min().over("question_id"), _stage=order.min().over("question_id", "stage")
-    ).sort("_question", "_stage", "rank", nulls_last=True, maintain_order=True)
-    first = rows["_stage"].is_first_distinct()
-    group = np.cumsum(first.to_numpy()).astype(np.int64) - 1
-    heads = rows.filter(first)
+    first = pl.col("_row").min()
+    rows = (
+        rows.with_row_index("_row")
+        .with_columns(
+            _question=first.over("question_id"), _stage=first.over("question_id", "stage")
+        )
+        .sort("_question", "_stage", "rank", nulls_last=True, maintain_order=True)
+    )
+    begins = rows["_stage"].is_first_distinct()
+    group = np.cumsum(begins.to_numpy()).astype(np.int64) - 1
+    heads = rows.filter(begins)
     columns: dict[str, Any] = {
         "question_id": heads["question_id"].to_arrow(),
         "stage": heads["stage"].to_arrow(),

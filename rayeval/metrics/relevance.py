@@ -26,7 +26,6 @@ from rayeval.metrics.spans import (
     overlaps,
 )
 
-
 HOLDS = pa.list_(pa.struct([("passage", pa.int32()), ("evidence", pa.int32())]))
 """The batch column `holds`: passages known to hold evidence, by their numbers in the row's lists,
 though one or the other is not located: its text contains the quote."""

@@ -58,7 +58,9 @@ class Intervals:
         if not len(owner):
             return self
         order = np.argsort(of_items.owner, kind="stable")
-        low, high = (np.searchsorted(of_items.owner[order], item, side=s) for s in ("left", "right"))
+        low, high = (
+            np.searchsorted(of_items.owner[order], item, side=s) for s in ("left", "right")
+        )
         pair = np.repeat(np.arange(len(item)), high - low)
         at = np.arange(len(pair)) - np.repeat(np.cumsum(high - low) - high, high - low)
         more = of_items.take(order[at])

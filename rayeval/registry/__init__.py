@@ -34,7 +34,7 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
-from rayeval.registry.scoring import nothing, scorer, stated, unpacked
+from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
 
 __all__ = [
     "ann_index",
@@ -66,6 +66,7 @@ __all__ = [
     "stated",
     "statistics",
     "term_counter",
+    "texts",
     "totals",
     "units",
     "unpacked",

@@ -11,17 +11,21 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.chunk.tokens import Tokenizer
+from rayeval.chunk.tokens import build as build_tokenizer
 from rayeval.columns import Ints, combined, flatten, lists
+from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
+from rayeval.interop.own import texts as own_texts
 from rayeval.interop.own.trace import Trace
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
-from rayeval.metrics.foreign.checks import Fault, faults
+from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
 from rayeval.metrics.foreign.chunks import Chunks
-from rayeval.metrics.foreign.columns import columns_of
-from rayeval.metrics.foreign.hits import by_score, hits_of
+from rayeval.metrics.foreign.columns import FLAGS, Seen, columns_of
+from rayeval.metrics.foreign.hits import Hits, by_score, hits_of
 from rayeval.metrics.foreign.kept import KEPT, kept
 from rayeval.metrics.foreign.places import Known
+from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.produced import Produced
@@ -57,15 +61,25 @@ class Scoring:
         return PerQuery(self.metrics, self.pipeline)
 
     @property
+    def measures(self) -> list[Measure]:
+        """What is measured at any stage."""
+        return [m for stage in self.stages for m in self.numbers.measures_of(stage)]
+
+    @property
     def schema(self) -> pa.Schema:
         """A row per question: rows of the run's tables as list columns."""
-        numbers = [("stage", TEXT), ("status", TEXT), *((n, pa.float64()) for n in self.numbers.names)]
+        numbers = [
+            ("stage", TEXT),
+            ("status", TEXT),
+            *((n, pa.float64()) for n in self.numbers.names),
+        ]
         return pa.schema(
             [
                 ("question_id", TEXT),
                 ("per_query", pa.list_(pa.struct(numbers))),
                 ("failures", pa.list_(pa.struct(list(FAILURES)[1:]))),
                 *KEPT,
+                *((name, pa.bool_()) for name in FLAGS),
                 ("file", TEXT),
                 ("line", pa.int64()),
                 ("problems", pa.list_(PROBLEM)),
@@ -84,14 +98,40 @@ def nothing(schema: pa.Schema, shard: Shard) -> Produced:
     yield schema.empty_table(), ()
 
 
+def texts(paths: Sequence[str], shard: Shard) -> Produced:
+    """The texts in a trace as evidence of the current revisions."""
+    for table in own_texts.texts(paths):
+        yield choose_revisions(table, shard.table("catalogue")), ()
+
+
 def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
     """Questions → what the trace has of them, scored."""
-    documents = None
-    if corpus:
-        catalogue = shard.table("catalogue")
-        wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
-        documents = pl.DataFrame(pl.from_arrow(wanted))
-    return Scorer(config, Known(_chunks(config.chunks), documents))
+    chunks, count = _chunks(config.chunks), None
+    if any(m.cutoff is None or m.cutoff.tokens for m in config.measures):
+        count = build_tokenizer(tokenizer).counts
+    if not corpus:
+        return Scorer(config, Known(chunks, count=count))
+    catalogue = shard.table("catalogue")
+    wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
+    located = Chunks([placed(shard.table("texts"))])
+    return Scorer(config, Known(chunks, located, pl.DataFrame(pl.from_arrow(wanted)), count))
+
+
+def placed(located: pa.Table) -> pa.Table:
+    """Of the texts that were located (`question_id, spots`), those that stand at one place.
+
+    Returns `chunk_id` (their name), `source_id, revision_id, spans`.
+    """
+    rows, spots = flatten(located["spots"])
+    fields = {name: spots.field(name) for name in ("source_id", "revision_id", "spans", "exact")}
+    frame = pl.DataFrame({name: pl.Series(values) for name, values in fields.items()})
+    frame = frame.with_columns(row=pl.Series(rows), at=pl.int_range(pl.len()))
+    frame = frame.filter(pl.col("exact") == pl.col("exact").any().over("row"))
+    alone = frame.filter(pl.len().over("row") == 1, pl.col("spans").list.len() > 0)
+    at = alone["at"].to_arrow()
+    names = combined(located["question_id"]).take(alone["row"].to_arrow())
+    columns = {name: fields[name].take(at) for name in ("source_id", "revision_id", "spans")}
+    return pa.table({"chunk_id": names, **columns})
 
 
 def _chunks(paths: Sequence[str]) -> Chunks | None:
@@ -111,31 +151,38 @@ class Scorer:
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
-        config, stages = self.config, self.config.stages
-        ids = combined(batch["question_id"])
+        config, n = self.config, batch.num_rows
         ordered = by_question(batch.select(list(READ)))
-        place = _place(ordered["question_id"], ids)
-        hits = hits_of(self.trace.rows(ids), combined(ordered["question_id"]), stages)
-        found = list(faults(hits, stages, any_order=config.any_order))
-        hits = by_score(hits) if config.any_order else hits
-        seen = columns_of(hits, ordered, stages, self.deep, self.known)
-        columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
-        full = pa.table(columns)
-        n = batch.num_rows
-        names = pa.array(stages, TEXT)
+        full, hits, seen, found = self.read(ordered)
+        ids = ordered["question_id"]
+        names = pa.array(config.stages, TEXT)
         table = pa.table(
             {
-                "question_id": ordered["question_id"],
-                "per_query": packed(config.numbers(full), ordered["question_id"]),
-                "failures": packed(self.failures(full), ordered["question_id"]),
+                "question_id": ids,
+                "per_query": packed(config.numbers(full), ids),
+                "failures": packed(self.failures(full), ids),
                 **kept(hits, seen.hits, seen.places, names, config.depth, n),
+                **seen.flags,
                 "file": pa.array([config.file] * n, TEXT),
                 "line": pa.nulls(n, pa.int64()),
                 "problems": _problems(found, n),
                 "error": pa.nulls(n, TEXT),
             }
         )
-        return table.take(pa.array(place))
+        return table.take(pa.array(_place(ids, combined(batch["question_id"]))))
+
+    def read(self, ordered: pa.Table) -> tuple[pa.Table, Hits, Seen, list[Fault]]:
+        """The batch of metrics and failures, of questions by id; the hits, and their faults."""
+        config, stages = self.config, self.config.stages
+        ids = combined(ordered["question_id"])
+        hits = hits_of(self.trace.rows(ids), ids, stages)
+        found = list(faults(hits, stages, any_order=config.any_order))
+        hits = by_score(hits) if config.any_order else hits
+        seen = columns_of(hits, ordered, stages, self.deep, self.known)
+        if self.known.chunks is not None:
+            found += unknown_chunks(hits, stages, seen.unknown)
+        columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
+        return pa.table(columns), hits, seen, found
 
 
 def deep(config: Scoring) -> list[int]:
@@ -185,4 +232,3 @@ class _Unpacked:
         ids = combined(batch["question_id"]).take(pa.array(rows))
         fields = dict(zip(items.type.names, items.flatten(), strict=True))
         return pa.table({"question_id": ids, **{name: fields[name] for name in self.names}})
-

@@ -9,7 +9,7 @@ import pytest
 
 from rayeval.cli.main import run_command
 
-COMMANDS = ("init", "validate", "run", "show", "verify", "resume", "doctor")
+COMMANDS = ("init", "validate", "run", "show", "verify", "resume", "export", "doctor")
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ PROBLEMS = [
     ),
     pytest.param({"question_id": "q", "answerable": False}, "missing_field", "`question`", "", id="no question"),
     pytest.param(asked(question=" \n"), "empty_question", "", "", id="blank question"),
-    pytest.param(asked(question_id=17), "wrong_type", "`question_id` is the number 17", "expected text", id="number as id"),
+    pytest.param(asked(question_id=1.5), "wrong_type", "`question_id` is the number 1.5", "expected text", id="a fraction as id"),
     pytest.param(asked(answerable="yes"), "wrong_type", "`answerable` is the text 'yes'", "true or false", id="text as truth"),
     pytest.param(asked(slices=["a", " "]), "empty_slice", "", "", id="a slice without a name"),
     pytest.param(asked(slices=["forbidden"]), "reserved_slice", "'forbidden'", "rename", id="the slice of what is forbidden"),

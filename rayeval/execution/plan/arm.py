@@ -49,4 +49,4 @@ class Arm:
 
 def filter_identity(builder: Builder) -> dict[str, object]:
     """The filter, as part of a search step's identity."""
-    return {"filter": builder.config.retrieve.filter.identity()}
+    return {"filter": builder.run.retrieve.filter.identity()}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 
+from rayeval.execution.config import RunConfig
+from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.step import Column, Step
 from rayeval.tables import TEXT
 
@@ -16,10 +18,14 @@ from rayeval.tables import TEXT
 class Builder:
     """The steps so far, by key, in an order in which they can be computed."""
 
-    config: Any
-    """The whole configuration: RunConfig or ScoreConfig."""
+    config: RunConfig | ScoreConfig
     steps: dict[str, Step] = field(default_factory=dict)
     named: dict[str, Step] = field(default_factory=dict)
+
+    @property
+    def run(self) -> RunConfig:
+        """The configuration of a pipeline that rayeval runs itself."""
+        return cast("RunConfig", self.config)
 
     def add(self, step: Step) -> Step:
         """`step`, or the equal one that is there."""

@@ -73,7 +73,7 @@ def corpus_steps(
     builder: Builder, units: Sequence[Unit], fingerprints: Sequence[str]
 ) -> CorpusSteps:
     """Documents in units → catalogue, elements, chunks."""
-    config = builder.config
+    config = builder.run
     found = document_steps(builder, config.corpus, config.parse, units, fingerprints)
     chunks = builder.add(
         Step(

@@ -103,7 +103,7 @@ def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:
             kind="scatter",
             fallible=True,
             identity={"step": "exact", "depth": config.depth, **filter_identity(builder)},
-            make=partial(registry.search, config, builder.config.retrieve.filter),
+            make=partial(registry.search, config, builder.run.retrieve.filter),
             schema=FOUND,
             batch=batch,
             sharded=arm.sharded,
@@ -115,7 +115,7 @@ def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:
 
 def _sample(builder: Builder, size: int, resolved: Step) -> Step:
     """Which questions are among the `size` that the seed draws, by id."""
-    seed = builder.config.seed
+    seed = builder.run.seed
     return builder.add(
         Step(
             name="exact_sample",
@@ -148,7 +148,7 @@ def _ann(builder: Builder, arm: Arm, config: Dense, options: Ann) -> Step:
             kind="scatter",
             fallible=True,
             identity={**options.identity(), "depth": config.depth, **filter_identity(builder)},
-            make=partial(AnnSearch, config, builder.config.retrieve.filter),
+            make=partial(AnnSearch, config, builder.run.retrieve.filter),
             schema=FOUND,
             batch=arm.query,
             sharded=arm.sharded,

@@ -36,7 +36,7 @@ def gold_steps(builder: Builder, corpus: CorpusSteps, resolved: Step) -> GoldSte
             sharded={"chunks": corpus.chunks.key},
         )
     )
-    config = builder.config.retrieve.filter
+    config = builder.run.retrieve.filter
     removed = builder.add(
         Step(
             name="filter",

@@ -33,7 +33,9 @@ RECALL = {"index_recall": pa.float64(), "lost_gold": pa.int64(), "lost_harmless"
 
 def described(arms: Sequence[Arm], later: Sequence[str]) -> Pipeline:
     """The pipeline as metrics and first failures know it."""
-    return Pipeline(tuple(kind_of(arm.name, arm.config) for arm in arms), tuple(LATER[name] for name in later))
+    return Pipeline(
+        tuple(kind_of(arm.name, arm.config) for arm in arms), tuple(LATER[name] for name in later)
+    )
 
 
 def kind_of(name: str, config: Bm25 | Dense) -> pipelines.Arm:

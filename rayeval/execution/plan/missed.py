@@ -99,7 +99,7 @@ def _scores(builder: Builder, arm: Arm, wanted: Step, resolved: Step) -> Step:
 
 
 def _ranks(builder: Builder, arm: Arm, scores: Step, resolved: Step) -> Step:
-    filtering = builder.config.retrieve.filter
+    filtering = builder.run.retrieve.filter
     return builder.add(
         Step(
             name=f"ranks:{arm.name}",

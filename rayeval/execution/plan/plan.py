@@ -65,7 +65,6 @@ class Steps:
         return [step for step in self.steps if step.key in keys]
 
 
-
 @dataclass(frozen=True)
 class Plan(Steps):
     """The steps of a run, and the outputs that matter."""

@@ -18,7 +18,7 @@ from rayeval.tables import FOUND
 
 def arm_steps(builder: Builder, name: str, corpus: CorpusSteps, resolved: Step) -> Arm:
     """The steps of the arm called `name`."""
-    match builder.config.retrieve.arms[name]:
+    match builder.run.retrieve.arms[name]:
         case Bm25() as config:
             return _lexical(builder, name, config, corpus, resolved)
         case Dense() as config:
@@ -57,7 +57,7 @@ def _lexical(builder: Builder, name: str, config: Bm25, corpus: CorpusSteps, res
             kind="scatter",
             fallible=True,
             identity={**config.identity(), "analyzer": analyzer, **filter_identity(builder)},
-            make=partial(registry.search, config, builder.config.retrieve.filter),
+            make=partial(registry.search, config, builder.run.retrieve.filter),
             schema=FOUND,
             batch=columns(
                 resolved, "question_id", "question", "principals", error="resolved.error"

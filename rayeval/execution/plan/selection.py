@@ -37,7 +37,7 @@ def counting(*names: str) -> pa.Schema:
 
 def fuse_step(builder: Builder, arms: Sequence[Arm], resolved: Step) -> dict[str, Step]:
     """`fused`, or the only arm's last stage where nothing is fused; none for arms side by side."""
-    config, onward = builder.config.fuse, [arm.onward for arm in arms]
+    config, onward = builder.run.fuse, [arm.onward for arm in arms]
     if config is None:
         return dict(onward) if len(onward) == 1 else {}
     lists = {arm.name: arm.onward[1] for arm in arms}
@@ -61,7 +61,7 @@ def rerank_step(
     golden: GoldenFile,
 ) -> Step | None:
     """`reranked`, with the texts of its candidates fetched first."""
-    config = builder.config.rerank
+    config = builder.run.rerank
     if config is None:
         return None
     label, step = before
@@ -144,7 +144,7 @@ def context_step(
     builder: Builder, before: tuple[str, Step], passages: Step, resolved: Step
 ) -> Step | None:
     """`context`, selected from the last list of hits."""
-    config = builder.config.context
+    config = builder.run.context
     if config is None:
         return None
     label, step = before

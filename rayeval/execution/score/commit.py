@@ -26,14 +26,22 @@ from rayeval.tables import TEXT, conform
 
 
 def commit_score(
-    job: Job, plan: ScorePlan, done: Mapping[str, Done], warnings: Sequence[str], executor: Executor
+    job: Job,
+    plan: ScorePlan,
+    done: Mapping[str, Done],
+    warnings: Sequence[str],
+    answers: pa.Table,
+    executor: Executor,
 ) -> None:
-    """Tables, report; then the manifest."""
+    """Tables, report; then the manifest. answers: of the trace, kept where there are any."""
     files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
-    config = cast("ScoreConfig", job.config)
+    config = job.of_score
     keys = {name: step.key for name, step in plan.tables}
     task = (job.folder, job.options.root, plan.resolved.key, plan.scored.key, keys)
     [written] = executor.call(write_tables, [task])
+    if answers.num_rows:
+        name = "answers.parquet"
+        written[name] = artifacts.write_one(job.folder, name, [answers])
     passages = written["passages.parquet"]["rows"]
     value = _made_of(job, config, plan, passages)
     seal(job, {**value, **described(job, plan, done, warnings)}, written)
@@ -98,10 +106,15 @@ def _latency(root: str, key: str) -> Iterator[pa.Table]:
 
 def _passages(root: str, key: str) -> Iterator[pa.Table]:
     """Every passage of the kept hits once, by chunk_id."""
-    empty = pl.DataFrame(pl.from_arrow(PASSAGE.empty_table()))
-    found = empty
+    found = pl.DataFrame(pl.from_arrow(PASSAGE.empty_table()))
+    waiting: list[pl.DataFrame] = []
     for table in _rows(root, key, "passages"):
-        more = pl.DataFrame(pl.from_arrow(conform(table, PASSAGE)))
-        found = pl.concat([found, more]).unique("chunk_id", keep="first", maintain_order=True)
+        waiting.append(pl.DataFrame(pl.from_arrow(conform(table, PASSAGE))))
+        if sum(frame.height for frame in waiting) > found.height:  # each row is looked at few times
+            found, waiting = _distinct([found, *waiting]), []
+    found = _distinct([found, *waiting])
     yield conform(found.sort("chunk_id").to_arrow(), PASSAGE)
 
+
+def _distinct(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames).unique("chunk_id", keep="first", maintain_order=True)

@@ -20,9 +20,15 @@ class TraceInput(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     paths: list[str] = Field(min_length=1, description="its files")
+    label: str | None = Field(None, description="what messages call it; none: its paths")
     format: str | None = Field(None, description="the tool that wrote it; none: rayeval's own")
     any_order: bool = Field(False, description="order hits by score, however they are listed")
     keep: bool = Field(False, description="keep all hits in the run, not only the first")
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.label or ", ".join(self.paths)
 
 
 class ScoreConfig(BaseModel):

@@ -32,6 +32,8 @@ class ScoreOptions:
     runs: str = "runs"
     store: str | None = None
     name: str = "score"
+    label: str | None = None
+    """What messages call the trace; None: its paths."""
     workers: int | None = None
 
     @property
@@ -41,19 +43,22 @@ class ScoreOptions:
 
     def config(self, golden: str, trace: Sequence[str]) -> ScoreConfig:
         """The configuration of a score; ConfigError lists what is wrong with it."""
-        stated = {"names": self.metrics, "relevant": self.relevant, "cutoffs": self.cutoffs}
-        metrics = {key: value for key, value in stated.items() if value is not None}
+        lists = {"names": self.metrics, "cutoffs": self.cutoffs}
+        metrics: dict[str, Any] = {k: list(v) for k, v in lists.items() if v is not None}
+        if self.relevant is not None:
+            metrics["relevant"] = self.relevant
         values: dict[str, Any] = {
             "name": self.name,
             "golden": {"path": files.absolute(golden)},
             "trace": {
                 "paths": [files.absolute(path) for path in trace],
+                "label": self.label,
                 "format": self.format,
                 "any_order": self.any_order,
                 "keep": self.keep_trace,
             },
             "corpus": None if self.corpus is None else {"path": files.absolute(self.corpus)},
             "chunks": [files.absolute(path) for path in self.chunks],
-            "metrics": {k: list(v) if k != "relevant" else v for k, v in metrics.items()},
+            "metrics": metrics,
         }
         return score_config(values)

@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from rayeval import registry
 from rayeval.corpus.units import Unit
-from rayeval.execution.plan.builder import Builder, columns, with_error
+from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.step import Step, digest
 from rayeval.golden.evaluate import EVALUATED
+from rayeval.golden.locate import SPOT, Locate
 from rayeval.metrics.failure.first_failure import FAILURES
 from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.registry.scoring import READ, Scoring
@@ -50,6 +51,8 @@ class ScorePlan(Steps):
 
     catalogue: Step
     scored: Step
+    anchored: Step | None
+    """Where the texts of the trace stand in the documents."""
     tables: tuple[tuple[str, Step], ...]
     """Outputs that are tables of the run as they are."""
 
@@ -59,7 +62,7 @@ def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> Sco
     builder = Builder(config)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
     if config.corpus is None:
-        catalogue = builder.add(_no_corpus())
+        anchored, catalogue = None, builder.add(_no_corpus())
         resolved = _stated(builder, golden, catalogue)
     else:
         corpus: DocumentSteps = document_steps(
@@ -67,9 +70,10 @@ def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> Sco
         )
         catalogue = corpus.catalogue
         resolved = question_steps(builder, golden, corpus)
-    scored = builder.add(_scored(config, inputs, scoring, resolved, catalogue))
+        anchored = _anchored(builder, inputs, scoring, corpus)
+    scored = builder.add(_scored(config, inputs, scoring, resolved, catalogue, anchored))
     tables = _tables(builder, scoring, scored, resolved)
-    return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, tables)
+    return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
 
 
 def _no_corpus() -> Step:
@@ -98,14 +102,49 @@ def _stated(builder: Builder, golden: GoldenFile, catalogue: Step) -> Step:
     )
 
 
-def _scored(
-    config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring, resolved: Step, catalogue: Step
+def _anchored(
+    builder: Builder, inputs: ScoreInputs, scoring: Scoring, corpus: DocumentSteps
 ) -> Step:
+    """Every text of the trace, located as a quote is (DESIGN §4)."""
+    texts = builder.add(
+        Step(
+            name="texts",
+            kind="produce",
+            identity={"step": "texts", "trace": inputs.trace_sha256},
+            make=partial(registry.texts, scoring.paths),
+            schema=QUESTIONS,
+            whole={"catalogue": corpus.catalogue.key},
+        )
+    )
+    return builder.add(
+        Step(
+            name="anchored",
+            kind="scatter",
+            identity={"step": "located"},
+            make=Locate,
+            schema=per_question(spots=pa.list_(SPOT)),
+            batch=columns(texts, *QUESTIONS.names),
+            sharded={"documents": corpus.documents.key, "elements": corpus.elements.key},
+            whole={"catalogue": corpus.catalogue.key},
+        )
+    )
+
+
+def _scored(
+    config: ScoreConfig,
+    inputs: ScoreInputs,
+    scoring: Scoring,
+    resolved: Step,
+    catalogue: Step,
+    anchored: Step | None,
+) -> Step:
+    texts = {} if anchored is None else {"texts": anchored.key}
     return Step(
         name="scored",
         kind="map",
         identity={
             "step": "scored",
+            "v": 1,
             "trace": inputs.trace_sha256,
             "chunks": inputs.chunks_sha256,
             "metrics": scoring.metrics.identity(),
@@ -117,7 +156,7 @@ def _scored(
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=columns(resolved, *READ),
-        whole={"catalogue": catalogue.key},
+        whole={"catalogue": catalogue.key, **texts},
         tolerant=True,
     )
 
@@ -128,7 +167,9 @@ def _tables(
     """File name → the step whose output is that table."""
     numbers = [("stage", TEXT), ("status", TEXT)]
     numbers += [(name, pa.float64()) for name in scoring.numbers.names]
-    per_query = _unpacked(builder, scored, "per_query", pa.schema([("question_id", TEXT), *numbers]))
+    per_query = _unpacked(
+        builder, scored, "per_query", pa.schema([("question_id", TEXT), *numbers])
+    )
     failures = _unpacked(builder, scored, "failures", FAILURES)
     measured = scoring.numbers.measured
     totals = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import cast
 
 import polars as pl
 import pyarrow as pa
@@ -24,12 +23,15 @@ from rayeval.execution.progress import Silent, Watcher
 from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScoreInputs, make_plan
+from rayeval.execution.score.said import refuse_blind, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
 from rayeval.interop.own.trace import TraceFile
+from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
 
@@ -52,6 +54,7 @@ def score(
         from rayeval.execution.score.trec import score_trec
 
         return score_trec(golden, trace, options, watcher)
+    golden = golden_file(golden, trace, options.format, options.where.root)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 
@@ -65,12 +68,12 @@ def score_tables(
     """As `score`, of a trace at hand: tables of schema FOREIGN."""
     options = options or ScoreOptions()
     path = spool_tables(tables, options.where.root)
-    return score(golden, [path], replace(options, format=None), watcher)
+    return score(golden, [path], replace(options, format=None, label="the given trace"), watcher)
 
 
 def execute_score(job: Job, watcher: Watcher) -> Run:
     """Computes what is missing, writes the run's files and commits them."""
-    config, root = cast("ScoreConfig", job.config), job.options.root
+    config, root = job.of_score, job.options.root
     with executor_of(config, job.options) as executor:
         golden = golden_hash(config.golden.path)
         spooled = spool_files(config.trace.paths, config.trace.format, root)
@@ -80,10 +83,16 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         scoring, names = _scoring(config, spooled)
         plan = make_plan(config, inputs, scoring)
         done, warnings = compute(root, plan, executor, watcher)
+        flags = [
+            read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)
+        ]
+        refuse_blind(pa.concat_tables(flags), scoring.file, corpus=config.corpus is not None)
         said = [*spooled.notes, *_strangers(root, names, plan.resolved.key)]
+        if plan.anchored is not None:
+            said += unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *warnings], executor)
+        commit_score(job, plan, done, [*said, *warnings], spooled.answers, executor)
     return Run(job.folder)
 
 
@@ -92,9 +101,10 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     tables = [TraceFile(path).names for path in spooled.paths]
     names = pa.concat_tables(tables)
     stages = in_order(names)
-    shown = ", ".join(config.trace.paths)
     if not stages:
-        raise DataError([Problem(shown, None, None, "empty_trace", "no question has a stage")])
+        raise DataError(
+            [Problem(config.trace.name, None, None, "empty_trace", "no question has a stage")]
+        )
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     scoring = Scoring(
@@ -105,7 +115,7 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
         any_order=config.trace.any_order,
         depth=None if config.trace.keep else _depth(config),
         chunks=tuple(config.chunks),
-        file=shown,
+        file=config.trace.name,
     )
     return scoring, pl.DataFrame(pl.from_arrow(names.select(["question_id"])))
 
@@ -127,4 +137,3 @@ def _strangers(root: str, names: pl.DataFrame, resolved: str) -> list[str]:
         return []
     shown = ", ".join(lost.head(NAMED).to_list()) + (", …" if len(lost) > NAMED else "")
     return [f"{len(lost)} questions of the trace are not in the golden set: {shown}"]
-

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution.step import digest
-from rayeval.execution.store import Output
+from rayeval.execution.store import Output, read
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import check_columns, check_hits, opened
@@ -57,13 +57,13 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
         return Spooled(sha256, tuple(paths), ANSWERS.empty_table())
     key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
     hits, answers = Output(root, key), Output(root, digest({"answers": key}))
-    notes: Sequence[str] = []
     if hits.manifest() is None or answers.manifest() is None:
-        imported = importer(format_).read(paths) if format_ not in (None, own.NAME) else own.read(paths)
-        _write(imported, hits, answers)
-        notes = imported.notes
-    rows = [files.read_table(path) for path in answers.paths()]
-    return Spooled(sha256, tuple(hits.paths()), pa.concat_tables([ANSWERS.empty_table(), *rows]), notes)
+        ours = format_ in (None, own.NAME)
+        _write((own if ours else importer(str(format_))).read(paths), hits, answers)
+    [told] = answers.manifest() or []
+    rows = pa.concat_tables(read(path) for path in answers.paths())
+    notes = [note.message for note in told.problems]
+    return Spooled(sha256, tuple(hits.paths()), rows, notes)
 
 
 def spool_tables(tables: Iterable[pa.Table], root: str) -> str:
@@ -118,7 +118,7 @@ def _ready(path: str) -> bool:
 def _write(imported: Imported, hits: Output, answers: Output) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
-    start, commits = time.time(), []
+    start = time.time()
     runs = _runs(imported.trace)
     commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
     given = list(imported.answers or ())
@@ -129,7 +129,8 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
         raise DataError([Problem("trace", None, None, "empty_trace", "there is no row in it")])
     hits.finish(commits)
     table = pa.concat_tables([ANSWERS.empty_table(), *given])
-    answers.finish([answers.commit(0, [table], started=start)])
+    notes = [Problem("trace", None, None, "note", note, warning=True) for note in imported.notes]
+    answers.finish([answers.commit(0, [table], started=start, problems=notes)])
 
 
 def _runs(tables: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:

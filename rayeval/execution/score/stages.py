@@ -76,4 +76,6 @@ def own_config(path: str) -> RunConfig | None:
     except ValueError:
         return None
     config = value.get("config")
-    return validated(config, manifest) if isinstance(config, dict) and "retrieve" in config else None
+    return (
+        validated(config, manifest) if isinstance(config, dict) and "retrieve" in config else None
+    )

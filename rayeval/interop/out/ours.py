@@ -23,10 +23,8 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
     Returns the rows of each file.
     Raises DataError with every problem, ConfigError if such a file is there already.
     """
-    taken = [name for name in (GOLDEN, DOCUMENTS, TRACE) if exists(f"{folder}/{name}")]
-    if taken:
-        raise ConfigError(f"{folder} has {taken[0]} already; name another folder, or move it away")
-    parts = {
+    _check_free(folder)
+    parts: dict[str, Iterable[Row]] = {
         GOLDEN: imported.questions or (),
         DOCUMENTS: imported.documents or (),
         TRACE: trace_rows(imported.trace or (), imported.answers or ()),
@@ -49,6 +47,13 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
         for name in parts:
             discard(fs, _temporary(inner, name))
     return {name: count for name, count in rows.items() if count}
+
+
+def _check_free(folder: str) -> None:
+    """Raises ConfigError where a golden set, documents or a trace would be overwritten."""
+    for name in (GOLDEN, DOCUMENTS, TRACE):
+        if exists(f"{folder}/{name}"):
+            raise ConfigError(f"{folder} has {name} already; name another folder, or move it away")
 
 
 def _temporary(folder: str, name: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 import pyarrow as pa
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from rayeval import files
 from rayeval.errors import ConfigError, Problem
@@ -125,7 +125,7 @@ class Lines:
             self._answers.append(_answer(value, name, repeat))
         if repeat:
             return
-        stages = dict(value.get("stages") or {})
+        stages: dict[str, Any] = dict(value.get("stages") or {})
         if value.get("context") is not None:
             stages["context"] = {**stages.get("context", {}), "hits": value["context"]}
         for stage, found in stages.items():
@@ -188,7 +188,9 @@ def _hit(hit: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
-    context = [hit if isinstance(hit, str) else hit.get("text") for hit in value.get("context") or []]
+    context = [
+        hit if isinstance(hit, str) else hit.get("text") for hit in value.get("context") or []
+    ]
     return {
         "question_id": name,
         "repeat": repeat,
@@ -215,7 +217,9 @@ def _other_member(error: Any) -> bool:
     """Whether the value was meant as another member of the union that this error is of."""
     member = error["loc"][-1] if error["loc"] else ""
     is_text = str(member).startswith("constrained-str")
-    return member == "int" or (is_text and isinstance(error["input"], dict))
+    if isinstance(error["input"], dict):
+        return is_text
+    return member in ("int", "Hit")
 
 
 def _said(error: Any) -> tuple[str, str]:

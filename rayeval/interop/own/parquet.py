@@ -138,6 +138,7 @@ def spans_of(start: pa.Array, end: pa.Array) -> pa.Array:
     known = pc.and_(start.is_valid(), end.is_valid()).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(known)
     span = pa.StructArray.from_arrays(
-        [start.cast(pa.int64()).drop_null(), end.cast(pa.int64()).drop_null()], ["start_char", "end_char"]
+        [start.cast(pa.int64()).drop_null(), end.cast(pa.int64()).drop_null()],
+        ["start_char", "end_char"],
     )
     return lists(rows, span, len(known), null=~known).cast(SPANS)

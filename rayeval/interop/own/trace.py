@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +17,8 @@ from rayeval.columns import combined
 from rayeval.interop.own.parquet import ONE_STAGE, opened
 from rayeval.tables import TEXT
 
-KEPT = 2
-"""Row groups kept open: neighbouring blocks of questions share one."""
+KEPT = 3
+"""Row groups in memory: neighbouring blocks of questions share one, and one is read ahead."""
 LARGEST = 1 << 22
 """Hits in a row group: one of more is too large to be read for a few of its questions."""
 
@@ -38,7 +39,7 @@ class TraceFile:
         self.path = path
         self.metadata: pq.FileMetaData = opened(path).metadata
         self.columns: list[str] = self.metadata.schema.to_arrow_schema().names
-        self._open: OrderedDict[int, pa.Table] = OrderedDict()
+        self._open: OrderedDict[int, Future[pa.Table]] = OrderedDict()
 
     @cached_property
     def names(self) -> pa.Table:
@@ -74,12 +75,21 @@ class TraceFile:
                 if len(rows):
                     yield table.slice(rows[0], rows[-1] - rows[0] + 1)
 
+    def tables(self) -> Iterator[pa.Table]:
+        """All rows, group by group."""
+        return (self._read(group.number) for group in self.groups)
+
     def _read(self, number: int) -> pa.Table:
-        if number not in self._open:
-            self._open[number] = plain(self._group(number, self._columns))
-            while len(self._open) > KEPT:
-                self._open.popitem(last=False)
-        return self._open[number]
+        """A row group; meanwhile the one after it is read ahead."""
+        for wanted in (number, number + 1):
+            if wanted < self.metadata.num_row_groups and wanted not in self._open:
+                self._open[wanted] = _reader().submit(self._whole, wanted)
+        while len(self._open) > KEPT:
+            self._open.popitem(last=False)
+        return self._open[number].result()
+
+    def _whole(self, number: int) -> pa.Table:
+        return plain(self._group(number, self._columns))
 
     def _group(self, number: int, columns: list[str]) -> pa.Table:
         """Read through a handle of its own: a spooled trace has more files than may be open."""
@@ -104,7 +114,9 @@ class TraceFile:
             path
             for n, path in enumerate(leaves)
             if path.startswith("hits.")
-            and all(_all_null(metadata.row_group(g).column(n)) for g in range(metadata.num_row_groups))
+            and all(
+                _all_null(metadata.row_group(g).column(n)) for g in range(metadata.num_row_groups)
+            )
         }
         if empty >= {path for path in leaves if path.startswith("hits.")}:
             empty = set()  # at least the lists must be seen
@@ -131,6 +143,12 @@ def plain(table: pa.Table) -> pa.Table:
             table = table.set_column(at, name, table[name].cast(TEXT))
     kept = pc.fill_null(pc.not_equal(table["stage"], "filter"), True)
     return table if pc.all(kept).as_py() in (True, None) else table.filter(kept)
+
+
+@cache
+def _reader() -> ThreadPoolExecutor:
+    """One thread that reads while others compute."""
+    return ThreadPoolExecutor(1, "trace")
 
 
 class Trace:

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, flatten
-from rayeval.metrics.foreign.hits import Bools, Hits, whole
+from rayeval.metrics.evidence import bools
+from rayeval.metrics.foreign.hits import Hashes, Hits, apart, hashed, whole
+from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
 SHOWN = 3
@@ -53,9 +55,13 @@ def faults(hits: Hits, stages: Sequence[str], *, any_order: bool) -> Iterator[Fa
         yield from _by_list(hits, stages, "score_order", _rising(hits), said)
 
 
-def _by_list(
-    hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str
-) -> Iterator[Fault]:
+def unknown_chunks(hits: Hits, stages: Sequence[str], at: Ints) -> Iterator[Fault]:
+    """Hits that name a chunk which the chunk table lacks."""
+    said = "names a chunk that is not in the chunk table; give all chunks, or a source"
+    yield from _by_list(hits, stages, "unknown_chunk", at, said)
+
+
+def _by_list(hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str) -> Iterator[Fault]:
     """One fault for every list in which there are some, which names their ranks."""
     of_list = hits.list[at]
     for number in np.unique(of_list):
@@ -79,18 +85,18 @@ def _nowhere(hits: Hits) -> Bools:
     named = np.zeros(len(hits.list), bool)
     for name in ("chunk_id", "source_id", "text"):
         if hits.has(name):
-            named |= np.asarray(hits.field(name).is_valid())
+            named |= bools(hits.field(name).is_valid(), False)
     return ~named & ~_spanned(hits)
 
 
 def _spanned(hits: Hits) -> Bools:
     if not hits.has("spans"):
         return np.zeros(len(hits.list), bool)
-    return np.asarray(hits.field("spans").is_valid())
+    return bools(hits.field("spans").is_valid(), False)
 
 
 def _unsourced(hits: Hits) -> Bools:
-    return _spanned(hits) & np.asarray(hits.field("source_id").is_null())
+    return _spanned(hits) & bools(hits.field("source_id").is_null(), False)
 
 
 def _bad_spans(hits: Hits) -> Bools:
@@ -100,14 +106,13 @@ def _bad_spans(hits: Hits) -> Bools:
         owner, pairs = flatten(spans)
         start, end = (pc.fill_null(f, -1).to_numpy() for f in pairs.flatten())
         bad[owner[(start < 0) | (end <= start)]] = True
-        bad |= np.asarray(pc.fill_null(pc.equal(pc.list_value_length(spans), 0), False))
     return bad
 
 
 def _not_finite(hits: Hits) -> Bools:
     if not hits.has("score"):
         return np.zeros(len(hits.list), bool)
-    return ~np.isfinite(hits.score) & np.asarray(hits.field("score").is_valid())
+    return ~np.isfinite(hits.score) & bools(hits.field("score").is_valid(), False)
 
 
 def _rising(hits: Hits) -> Ints:
@@ -123,27 +128,31 @@ def _repeated(hits: Hits) -> Ints:
 
     Hashes of 64 bits find the lists with a suspect, ids decide.
     """
-    ids = identity(hits)
-    known = np.asarray(ids.is_valid())
-    keys = pl.Series(ids).hash().to_numpy() + hits.list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    ids, hashes = identity(hits)
+    known = bools(ids.is_valid(), False)
+    keys = apart(hashes, hits.list)
     ordered = np.sort(keys[known] if not known.all() else keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(again):
         return np.zeros(0, np.int64)
     at = np.flatnonzero(np.isin(keys, again) & known)
     suspects = pl.DataFrame({"list": hits.list[at], "id": pl.Series(ids.take(pa.array(at)))})
-    return at[~suspects.select(pl.struct("list", "id").is_first_distinct()).to_series().to_numpy()]
+    first = suspects.select(pl.struct("list", "id").is_first_distinct()).to_series()
+    repeated: Ints = at[~first.to_numpy()]
+    return repeated
 
 
-def identity(hits: Hits) -> pa.Array:
+def identity(hits: Hits) -> tuple[pa.Array, Hashes]:
     """The id of every hit: its own, else that of the whole document; null of other text."""
-    ids = hits.field("chunk_id")
+    ids, source = hits.field("chunk_id"), hits.field("source_id")
     if ids.null_count == 0:
-        return ids
-    source = hits.field("source_id")
+        return ids, hits.hashes("chunk_id")
+    if not any(hits.has(name) for name in ("chunk_id", "revision_id", "spans", "text")):
+        return source, hits.hashes("source_id")
     if hits.has("revision_id"):
         revision = pc.fill_null(hits.field("revision_id"), "")
         source = pc.binary_join_element_wise(source, revision, pa.scalar("\0", TEXT))
     if hits.has("spans") or hits.has("text"):
         source = pc.if_else(pa.array(whole(hits)), source, None)
-    return pc.coalesce(ids, source) if hits.has("chunk_id") else source
+    ids = pc.coalesce(ids, source)
+    return ids, hashed(ids)

@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
-from rayeval.metrics.evidence import Evidence, evidence_of
-from rayeval.metrics.foreign.hits import Bools, Hits
+from rayeval.metrics.evidence import Evidence, bools, evidence_of
+from rayeval.metrics.foreign.hits import Hits, apart, hashed, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
 from rayeval.metrics.ranking import RANKED, RETURNED
 from rayeval.metrics.relevance import HOLDS
+from rayeval.metrics.spans import Bools
 from rayeval.tables import TEXT
 
 
@@ -32,6 +34,10 @@ class Seen:
     """The passages, question by question."""
     places: Places
     columns: dict[str, pa.Array]
+    unknown: Ints
+    """Hits whose id no chunk table and nothing else explains."""
+    flags: dict[str, pa.Array]
+    """(n_questions,) each of FLAGS."""
 
 
 def columns_of(
@@ -42,16 +48,20 @@ def columns_of(
     deep: of every stage, how many of its first hits must be passages whatever they hold.
     """
     evidence = evidence_of(batch["evidence"])
-    found = None if known.chunks is None else known.chunks.find(hits.field("chunk_id"))
+    found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, evidence)
-    kept = hits.rank <= np.asarray(deep, np.int64)[hits.stage[hits.list]]
-    kept |= touching(hits.row, source, evidence)
+    known_stage = hits.stage >= 0
+    limit = np.where(known_stage, np.asarray(deep, np.int64)[hits.stage], 0)
+    touches = touching(hits, source, evidence)
+    kept = (hits.rank <= limit[hits.list]) | touches
     kept[holder] = True
-    which = np.flatnonzero(kept & (hits.stage[hits.list] >= 0))
+    if not known_stage.all():
+        kept &= known_stage[hits.list]
+    which = np.flatnonzero(kept)
     passages = hits.take(which)
     at = source.take(pa.array(which))
-    where = places(passages, at, None if found is None else found[which], known)
+    where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
     if known.documents is None:
         where = agreeing(where, passages.row, evidence)
     n = batch.num_rows
@@ -59,20 +69,67 @@ def columns_of(
     columns |= _ranked(hits, passages, stages, n)
     if len(holder):
         columns["holds"] = _holds(np.searchsorted(which, holder), quoted, passages, evidence, n)
-    return Seen(passages, where, columns)
+    unnamed = _unnamed(hits)
+    flags = {
+        "incomparable": _rows(evidence.row[_offsets_only(evidence)], n)
+        & _rows(passages.row[bools(where.spans.is_null(), False)], n),
+        "by_id": _rows(hits.row[unnamed if known.chunks is None else unnamed[:0]], n),
+        "touched": _rows(hits.row[touches], n),
+    }
+    unknown = unnamed[bools(source.is_null().take(pa.array(unnamed)), False)]
+    arrays = {name: pa.array(flag) for name, flag in flags.items()}
+    return Seen(passages, where, columns, unknown, arrays)
 
 
-def touching(row: Ints, source: pa.Array, evidence: Evidence) -> Bools:
-    """(n_hits,): its source is one that its question has evidence in."""
+def _unnamed(hits: Hits) -> Ints:
+    """Hits that say nothing but an id."""
+    source = hits.field("source_id")
+    if not source.null_count:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(bools(source.is_null(), False) & whole(hits))
+
+
+def _rows(row: Ints, n: int) -> Bools:
+    """(n,): which rows are among `row`."""
+    flags = np.zeros(n, bool)
+    flags[row] = True
+    return flags
+
+
+FLAGS = ("incomparable", "by_id", "touched")
+"""Text that nobody located meets gold that is offsets alone; hits are named by ids alone, which
+must then be documents; a hit is of a source that the question has evidence in."""
+
+
+def _offsets_only(evidence: Evidence) -> Bools:
+    placed = pc.greater(pc.list_value_length(evidence.items.field("spans")), 0)
+    without = evidence.items.field("quote").is_null()
+    return evidence.gold & bools(placed, False) & bools(without, True)
+
+
+def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:
+    """(n_hits,): its source is one that its question has evidence in.
+
+    A table of bits, by hashes of question and source, leaves few for the exact comparison.
+    """
     of_gold = evidence.items.field("source_id")
-    named = pc.drop_null(of_gold.unique())
-    size = len(named)
-    gold = np.asarray(pc.fill_null(pc.index_in(of_gold, value_set=named), -1), np.int64)
-    keys = (evidence.row * size + gold)[gold >= 0]
-    code = np.asarray(pc.fill_null(pc.index_in(source, value_set=named), -1))
-    maybe = np.flatnonzero(code >= 0)
-    touches = np.zeros(len(row), bool)
-    touches[maybe[np.isin(row[maybe] * size + code[maybe], keys)]] = True
+    own = hits.field("source_id").null_count == 0
+    wanted = apart(hashed(of_gold), evidence.row)
+    keys = apart(hits.hashes("source_id") if own else hashed(source), hits.row)
+    bits = np.uint64(64 - max(10, min(22, len(wanted).bit_length() + 7)))
+    table = np.zeros(1 << (64 - int(bits)), bool)
+    table[(wanted >> bits).view(np.int64)] = True
+    maybe = np.flatnonzero(table[(keys >> bits).view(np.int64)])
+    gold = pl.DataFrame({"row": evidence.row, "source": pl.Series(of_gold, dtype=pl.String)})
+    some = pl.DataFrame(
+        {
+            "row": hits.row[maybe],
+            "source": pl.Series(source.take(pa.array(maybe)), dtype=pl.String),
+            "hit": maybe,
+        }
+    )
+    touches = np.zeros(len(hits.list), bool)
+    touches[some.join(gold, on=["row", "source"], how="semi")["hit"].to_numpy()] = True
     return touches
 
 
@@ -81,19 +138,21 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
     columns: dict[str, pa.Array] = {}
     starts = np.searchsorted(passages.row, np.arange(n))
     number = np.arange(len(passages.list)) - starts[passages.row]
-    listed = np.bincount(hits.list, minlength=len(hits.question))
     errors = _errors(hits)
     general = _by_question(hits.question, errors, hits.stage < 0, n)
     for code, stage in enumerate(stages):
         own = hits.stage == code
         there = np.zeros(n, bool)
         there[hits.question[own & _listed(hits)]] = True
-        mine = np.flatnonzero(passages.stage[passages.list] == code)
-        items = [pa.array(number[mine].astype(np.int32)), pa.array(passages.rank[mine].astype(np.int32))]
+        mine = np.flatnonzero(passages.in_stage == code)
+        items = [
+            pa.array(number[mine].astype(np.int32)),
+            pa.array(passages.rank[mine].astype(np.int32)),
+        ]
         ranks = pa.StructArray.from_arrays(items, fields=list(RANKED.value_type))
         columns[stage] = lists(passages.row[mine], ranks, n, null=~there)
         columns[f"{stage}{RETURNED}"] = pa.array(
-            np.bincount(hits.question[own], weights=listed[own], minlength=n).astype(np.int64)
+            np.bincount(hits.question[own], weights=hits.length[own], minlength=n).astype(np.int64)
         )
         error = _by_question(hits.question, errors, own, n)
         columns[f"{stage}.error"] = pc.if_else(pa.array(there), error, pc.coalesce(error, general))
@@ -128,5 +187,3 @@ def _holds(passage: Ints, evidence: Ints, passages: Hits, every: Evidence, n: in
     pair = [passage - first[row], evidence - first_evidence[row]]
     items = [pa.array(part.astype(np.int32)) for part in pair]
     return lists(row, pa.StructArray.from_arrays(items, fields=list(HOLDS.value_type)), n)
-
-

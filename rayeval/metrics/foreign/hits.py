@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Floats, Ints, combined, flatten
+from rayeval.metrics.evidence import bools
+from rayeval.metrics.spans import Bools
 from rayeval.tables import FOREIGN_HIT
 
-Bools = np.ndarray
+GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
+Hashes = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -26,21 +31,28 @@ class Hits:
     """(n_lists,): which question of the batch each list is of."""
     stage: Ints
     """(n_lists,): which of the stages; -1 where a row is of none of them."""
+    length: Ints
+    """(n_lists,): how many hits each list has."""
     list: Ints
     """Which list a hit is in."""
     rank: Ints
     """From 1."""
     items: pa.StructArray
 
-    @property
+    @cached_property
     def row(self) -> Ints:
         """The question of every hit."""
         return self.question[self.list]
 
+    @cached_property
+    def in_stage(self) -> Ints:
+        """The stage of every hit."""
+        return self.stage[self.list]
+
     def has(self, name: str) -> bool:
         """Whether any hit has the field."""
         index = self.items.type.get_field_index(name)
-        return index >= 0 and self.items.field(index).null_count < len(self.items)
+        return index >= 0 and bool(self.items.field(index).null_count < len(self.items))
 
     def field(self, name: str) -> pa.Array:
         """The field of every hit, null where it was not written."""
@@ -48,12 +60,23 @@ class Hits:
         if self.items.type.get_field_index(name) < 0:
             return pa.nulls(len(self.items), kind)
         values = self.items.field(name)
-        return values if values.type == kind else values.cast(kind)
+        values = values if values.type == kind else values.cast(kind)
+        return _without_empty(values) if name == "spans" else values
 
-    @property
+    @cached_property
     def score(self) -> Floats:
         """NaN where there is none."""
-        return self.field("score").to_numpy(zero_copy_only=False)
+        return np.asarray(self.field("score"), np.float64)
+
+    @cached_property
+    def _hashed(self) -> dict[str, Hashes]:
+        return {}
+
+    def hashes(self, name: str) -> Hashes:
+        """(n_hits,): 64 bits of a field's text."""
+        if name not in self._hashed:
+            self._hashed[name] = hashed(self.field(name))
+        return self._hashed[name]
 
     def take(self, which: Ints) -> Hits:
         """Some of the hits, in this order; ranks stay."""
@@ -81,9 +104,9 @@ def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> H
     within, items = flatten(column)
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
-    starts = np.searchsorted(within, np.arange(table.num_rows))
-    rank = np.arange(len(within)) - starts[within] + 1
-    return Hits(table, question, stage, within, rank, items)
+    length = np.bincount(within, minlength=table.num_rows)
+    rank = np.arange(1, len(within) + 1) - np.repeat(np.cumsum(length) - length, length)
+    return Hits(table, question, stage, length, within, rank, items)
 
 
 def by_score(hits: Hits) -> Hits:
@@ -99,13 +122,30 @@ def by_score(hits: Hits) -> Hits:
     return replace(sorted_, rank=hits.rank)
 
 
+def apart(hashes: Hashes, owner: Ints) -> Hashes:
+    """Hashes of (what was hashed, its owner)."""
+    return hashes + owner.astype(np.uint64) * GOLDEN_RATIO
+
+
+def _without_empty(spans: pa.Array) -> pa.Array:
+    """An empty list of spans says as little as none."""
+    empty = pc.equal(pc.list_value_length(spans), 0)
+    return pc.if_else(empty, None, spans) if pc.any(empty).as_py() else spans
+
+
 def whole(hits: Hits) -> Bools:
     """(n_hits,): neither spans nor text, so the whole document (or a chunk known elsewhere)."""
     bare = np.ones(len(hits.list), bool)
     for name in ("spans", "text"):
         if hits.has(name):
-            bare &= hits.field(name).is_null().to_numpy(zero_copy_only=False)
+            bare &= bools(hits.field(name).is_null(), True)
     return bare
+
+
+def hashed(ids: pa.Array) -> Hashes:
+    """64 bits of every id, the same for the same id within a process; null is one too."""
+    hashes: Hashes = pl.Series(ids).hash().to_numpy()
+    return hashes
 
 
 def _index(values: pa.Array, among: pa.Array) -> Ints:

@@ -13,12 +13,16 @@ from rayeval.metrics.foreign.hits import Hits
 from rayeval.metrics.foreign.places import Places
 from rayeval.tables import CHUNKS, HIT, HITS, TEXT
 
-PASSAGE = pa.struct([CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")])
+PASSAGE = pa.struct(
+    [CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")]
+)
 STAGE = pa.struct([("stage", TEXT), ("hits", HITS), ("latency_ms", pa.float64()), ("error", TEXT)])
 KEPT = pa.schema([("trace", pa.list_(STAGE)), ("passages", pa.list_(PASSAGE))])
 
 
-def kept(every: Hits, passages: Hits, places: Places, stages: pa.Array, depth: int | None, n: int) -> dict[str, pa.Array]:
+def kept(
+    every: Hits, passages: Hits, places: Places, stages: pa.Array, depth: int | None, n: int
+) -> dict[str, pa.Array]:
     """Columns of KEPT: of every list the first `depth` hits, and where they lie.
 
     every: all hits, of which `passages` at `places` are those that were looked at.
@@ -31,9 +35,14 @@ def kept(every: Hits, passages: Hits, places: Places, stages: pa.Array, depth: i
     named = every.stage >= 0
     at = pa.array(np.flatnonzero(named))
     items = [stages.take(pa.array(every.stage[named])), listed.take(at).cast(HITS)]
-    items += [_column(every, name, kind).take(at) for name, kind in (("latency_ms", pa.float64()), ("error", TEXT))]
+    items += [
+        _column(every, name, kind).take(at)
+        for name, kind in (("latency_ms", pa.float64()), ("error", TEXT))
+    ]
     return {
-        "trace": lists(every.question[named], pa.StructArray.from_arrays(items, fields=list(STAGE)), n),
+        "trace": lists(
+            every.question[named], pa.StructArray.from_arrays(items, fields=list(STAGE)), n
+        ),
         "passages": lists(hits.row, _passages(ids, hits, where), n),
     }
 
@@ -53,7 +62,10 @@ def _ids(hits: Hits, where: Places) -> pa.Array:
     place = _joined(where.source, revision, _spans(where.spans))
     place = pc.if_else(where.spans.is_valid(), place, None)
     texts = hits.field("text").dictionary_encode()
-    named = [f"text-{hashlib.sha256(text.encode()).hexdigest()[:16]}" for text in texts.dictionary.to_pylist()]
+    named = [
+        f"text-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        for text in texts.dictionary.to_pylist()
+    ]
     return pc.coalesce(own, place, pa.array(named, TEXT).take(texts.indices))
 
 
@@ -82,5 +94,3 @@ def _column(hits: Hits, name: str, kind: pa.DataType) -> pa.Array:
     if name not in hits.table.column_names:
         return pa.nulls(len(hits.question), kind)
     return hits.table[name].combine_chunks().cast(kind)
-
-

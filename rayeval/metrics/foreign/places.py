@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +13,11 @@ import pyarrow.compute as pc
 from rayeval.columns import Ints, flatten, lists
 from rayeval.metrics.evidence import Evidence
 from rayeval.metrics.foreign.chunks import Chunks
-from rayeval.metrics.foreign.hits import Bools, Hits, whole
+from rayeval.metrics.foreign.hits import Hits, whole
+from rayeval.metrics.spans import Bools
 from rayeval.tables import PLACE, SPANS, TEXT
+
+LOOKED_UP = ("revision_id", "spans", "tokens")
 
 
 @dataclass(frozen=True)
@@ -21,8 +25,31 @@ class Known:
     """What is known besides the trace."""
 
     chunks: Chunks | None = None
+    texts: Chunks | None = None
+    """Texts that were found in the documents, under the name that `text_name` gives them."""
     documents: pl.DataFrame | None = None
     """`source_id, revision_id, chars` of every document that is current."""
+    count: Callable[[pa.Array], Ints] | None = None
+    """The tokens of texts; None: nobody asks for them."""
+
+    def of(self, hits: Hits) -> list[Lookup]:
+        """What the tables say of the hits: (a table, the row of every hit, -1 where none)."""
+        found = []
+        if self.chunks is not None:
+            found.append((self.chunks, self.chunks.find(hits.field("chunk_id"))))
+        if self.texts is not None and hits.has("text"):
+            found.append((self.texts, self.texts.find(text_name(hits))))
+        return found
+
+
+Lookup = tuple[Chunks, Ints]
+
+
+def text_name(hits: Hits) -> pa.Array:
+    """A hit's text with the source and revision it names; null where it says where it stands."""
+    parts = [pc.fill_null(hits.field(name), "") for name in ("source_id", "revision_id")]
+    text = pc.if_else(hits.field("spans").is_valid(), None, hits.field("text"))
+    return pc.binary_join_element_wise(*parts, text, pa.scalar("\0", TEXT))
 
 
 @dataclass(frozen=True)
@@ -47,35 +74,36 @@ class Places:
         return pa.StructArray.from_arrays([*fields, self.tokens], fields=list(PLACE))
 
 
-def sources(hits: Hits, found: Ints | None, known: Known) -> pa.Array:
-    """The source of every hit: its own, its chunk's, or (without chunks) the one its id names.
-
-    found: the rows of the hits' chunks, -1 where there is none.
-    """
+def sources(hits: Hits, found: Sequence[Lookup], known: Known) -> pa.Array:
+    """The source of every hit: its own, its chunk's, or (without chunks) the one its id names."""
     own = hits.field("source_id")
     if own.null_count == 0:
         return own
-    if known.chunks is None or found is None:
-        named = hits.field("chunk_id")
-        if hits.has("text") or hits.has("spans"):
-            named = pc.if_else(pa.array(whole(hits)), named, None)
-        return pc.coalesce(own, named) if hits.has("source_id") else named
-    of_chunk = known.chunks.table["source_id"].combine_chunks().take(_at(found))
-    return pc.coalesce(own, of_chunk) if hits.has("source_id") else of_chunk
+    for table, rows in found:
+        own = pc.coalesce(own, table.column("source_id").take(_at(rows)))
+    if known.chunks is not None:
+        return own
+    named = hits.field("chunk_id")
+    if hits.has("text") or hits.has("spans"):
+        named = pc.if_else(pa.array(whole(hits)), named, None)
+    return pc.coalesce(own, named) if own.null_count < len(own) else named
 
 
-def places(hits: Hits, source: pa.Array, found: Ints | None, known: Known) -> Places:
+def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) -> Places:
     """Where the hits lie. Of whole documents that the corpus has, all characters."""
     n = len(hits.list)
     bare = whole(hits)
     revision, spans = hits.field("revision_id"), hits.field("spans")
     tokens = pa.nulls(n, pa.int64())
-    if known.chunks is not None and found is not None:
-        chunk = {name: known.chunks.table[name].combine_chunks().take(_at(found))
-                 for name in ("revision_id", "spans", "tokens")}  # fmt: skip
-        revision = pc.coalesce(revision, chunk["revision_id"])
-        spans = pc.if_else(spans.is_valid(), spans, chunk["spans"])
-        tokens = chunk["tokens"]
+    for table, rows in found:
+        there = {name: table.column(name).take(_at(rows)) for name in LOOKED_UP}
+        revision = pc.coalesce(revision, there["revision_id"])
+        spans = pc.if_else(spans.is_valid(), spans, there["spans"])
+        tokens = pc.coalesce(tokens, there["tokens"])
+    if known.count is not None and hits.has("text"):
+        text = hits.field("text")
+        counts = pa.array(known.count(text), mask=np.asarray(text.is_null()))
+        tokens = pc.coalesce(tokens, counts)
     empty = bare & np.asarray(spans.is_null())
     spans = _filled(spans, empty, np.zeros(n, np.int64))
     result = Places(source, revision, merged(spans), tokens)
@@ -136,11 +164,14 @@ def agreeing(places: Places, row: Ints, evidence: Evidence) -> Places:
 
     Without documents nobody knows which revision is meant: a side that names none means any.
     """
+    of_gold = evidence.items.field("revision_id")
+    if places.revision.null_count == len(row) and of_gold.null_count == len(of_gold):
+        return places
     gold = pl.DataFrame(
         {
             "row": evidence.row,
             "source": pl.Series(evidence.items.field("source_id"), dtype=pl.String),
-            "gold": pl.Series(evidence.items.field("revision_id"), dtype=pl.String),
+            "gold": pl.Series(of_gold, dtype=pl.String),
         }
     ).unique(["row", "source"], keep="first", maintain_order=True)
     hits = pl.DataFrame(

@@ -41,7 +41,9 @@ def held(hits: Hits, sources: pa.Array, evidence: Evidence) -> tuple[Ints, Ints]
     ).drop_nulls("text")
     texts = texts.filter(pl.col("row").is_in(quotes["row"].unique().implode()))
     texts = texts.with_columns(_normal("text"))
-    pairs = texts.join(quotes.with_columns(_normal("quote")).filter(pl.col("quote") != ""), on="row")
+    pairs = texts.join(
+        quotes.with_columns(_normal("quote")).filter(pl.col("quote") != ""), on="row"
+    )
     pairs = pairs.filter(
         ~(pl.col("placed").fill_null(False) & pl.col("spanned")),
         (pl.col("of") == pl.col("source")).fill_null(True),

@@ -1,0 +1,30 @@
+"""The questions of a file that some tool wrote together with its hits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from rayeval import files
+from rayeval.errors import ConfigError, DataError
+from rayeval.execution.score.spool import hashed, importer
+
+
+def golden_file(golden: str, trace: Sequence[str], format_: str | None, root: str) -> str:
+    """Where the golden set lies: as it is, or written into the store by the format's mapping.
+
+    A file that is both golden set and trace is not in our contract: its format says which fields
+    are which.
+    """
+    if format_ is None or golden not in trace:
+        return golden
+    imported = importer(format_).read([golden])
+    if imported.questions is None:
+        raise ConfigError(f"{golden}: the format {format_} holds no questions; name a golden set")
+    rows = list(imported.questions)
+    if wrong := [problem for problem in imported.problems if not problem.warning]:
+        raise DataError(wrong)
+    lines = "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+    path = f"{files.absolute(root)}/golden/{hashed([golden])[:32]}.{format_}.jsonl"
+    files.write_bytes(path, lines.encode())
+    return path

@@ -1,0 +1,74 @@
+"""What a score says about a trace that it could read, and not make full use of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+import pyarrow as pa
+
+from rayeval.columns import flatten
+from rayeval.errors import DataError, Problem
+
+NAMED = 3
+SHOWN = 40
+
+
+def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
+    """Raises DataError where hits and gold can't be compared at all, so that 0 would mean nothing.
+
+    flags: `question_id` and FLAGS of every question.
+    """
+    frame = pl.DataFrame(pl.from_arrow(flags))
+    blind = frame.filter("incomparable")["question_id"].to_list()
+    if blind and not corpus:
+        shown = ", ".join(blind[:NAMED]) + (", …" if len(blind) > NAMED else "")
+        message = (
+            f"{len(blind)} questions ({shown}) have gold that is offsets alone, and hits that are "
+            "text alone: they can't be compared. Say where the documents are with --corpus, add "
+            "quotes to the evidence, or give hits a source_id and spans"
+        )
+        raise DataError([Problem(file, None, None, "not_comparable", message)])
+    if frame["by_id"].any() and not frame["touched"].any():
+        message = (
+            "hits are named by chunk_id alone, and none of these ids is a document that the golden "
+            "set names: say which chunks they are with --chunks"
+        )
+        raise DataError([Problem(file, None, None, "unknown_chunks", message)])
+
+
+def unplaced(located: Iterable[pa.Table]) -> Iterator[str]:
+    """Warnings of texts that stand at no place of the documents, or at several.
+
+    located: `question_id` (source, revision and text, joined by NUL) and `spots`.
+    """
+    total, lost, several = 0, list[str](), list[str]()
+    for table in located:
+        rows, spots = flatten(table["spots"])
+        frame = pl.DataFrame({"row": rows, "exact": pl.Series(spots.field("exact")),
+                              "kind": pl.Series(spots.field("kind"), dtype=pl.String)})  # fmt: skip
+        best = frame.filter(pl.col("exact") == pl.col("exact").any().over("row"))
+        kinds = best.group_by("row").agg(pl.len(), pl.col("kind").first())
+        names = table["question_id"].to_pylist()
+        total += len(names)
+        there = kinds["row"].to_list()
+        lost += [name for row, name in enumerate(names) if row not in set(there)]
+        for row, count, kind in kinds.sort("row").iter_rows():
+            if count > 1 or kind == "quote_ambiguous":
+                several.append(names[row])
+            elif kind is not None:
+                lost.append(names[row])
+    unclear = "stand at several places, so nobody knows which is meant"
+    for found, what in ((lost, "stand nowhere in the documents"), (several, unclear)):
+        if found:
+            shown = "; ".join(_short(name) for name in found[:NAMED])
+            more = "; …" if len(found) > NAMED else ""
+            yield f"{len(found)} of {total} texts of the trace {what}: {shown}{more}"
+
+
+def _short(name: str) -> str:
+    """The text, and its source if it names one."""
+    source, _, text = name.split("\0", 2)
+    line = " ".join(text.split())
+    line = line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
+    return f"“{line}” ({source})" if source else f"“{line}”"

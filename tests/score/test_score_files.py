@@ -1,0 +1,158 @@
+"""One trace in every form in which it may come, and a run's own trace."""
+
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rayeval
+from rayeval.execution.progress import Silent
+from rayeval.execution.resume import resume_run
+from rayeval.execution.score import score_tables
+from rayeval.execution.score.options import ScoreOptions
+from rayeval.interop.own import read
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "execution"))
+from execution_project import CONFIG, DOCUMENTS, QUESTIONS
+from score_files import write_lines
+
+GOLDEN = [{"question_id": f"q{n}", "question": "?", "evidence": [{"source_id": f"d{n}"}]}
+          for n in range(6)]  # fmt: skip
+TRACE = [{"question_id": f"q{n}", "stages": {"trace": {"hits": [
+    {"source_id": f"d{m}", "score": 9.0 - m} for m in range(4)]}}} for n in range(6)]  # fmt: skip
+TABLES = ("per_query", "failures", "trace", "passages", "aggregate", "slices")
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reference")
+    golden = write_lines(folder / "golden.jsonl", GOLDEN)
+    return golden, rayeval.score(golden, write_lines(folder / "t.jsonl", TRACE), runs=folder)
+
+
+def nested(path):
+    rows = [{"question_id": t["question_id"], **s, "stage": name}
+            for t in TRACE for name, s in t["stages"].items()]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def unordered(path):
+    nested(path)
+    pq.write_table(pq.read_table(path).take([3, 1, 5, 0, 2, 4]), path)
+    return path
+
+
+def categories(path):
+    table = pq.read_table(nested(path))
+    pq.write_table(table.set_column(table.schema.get_field_index("stage"), "stage",
+                                    table["stage"].dictionary_encode()), path)  # fmt: skip
+    return path
+
+
+def flat(path, **ranks):
+    rows = [{"question_id": t["question_id"], **hit} | dict.fromkeys(ranks, at + 1)
+            for t in TRACE for at, hit in enumerate(t["stages"]["trace"]["hits"])]  # fmt: skip
+    table = pa.Table.from_pylist(rows)
+    pq.write_table(table.take(list(range(len(rows)))[::-1]) if ranks else table, path)
+    return path
+
+
+def ranked(path):
+    return flat(path, rank=True)
+
+
+@pytest.mark.parametrize("form", [nested, unordered, categories, flat, ranked])
+def test_parquet(reference, tmp_path, form):
+    golden, want = reference
+    run = rayeval.score(golden, form(tmp_path / "t.parquet"), runs=tmp_path)
+    for name in TABLES:
+        assert getattr(run, name).equals(getattr(want, name)), name
+
+
+@pytest.mark.parametrize("form", ["rows", "tables", "table"])
+def test_at_hand(reference, tmp_path, form):
+    golden, want = reference
+    tables = list(read([str(Path(golden).parent / "t.jsonl")]).trace)
+    given = {"rows": TRACE, "tables": tables, "table": pa.concat_tables(tables)}[form]
+    run = rayeval.score(golden, given, runs=tmp_path)
+    for name in TABLES:
+        assert getattr(run, name).equals(getattr(want, name)), name
+
+
+def test_tables_are_scored_by_their_own_function(reference, tmp_path):
+    golden, want = reference
+    tables = read([str(Path(golden).parent / "t.jsonl")]).trace
+    run = score_tables(str(golden), tables, ScoreOptions(runs=str(tmp_path), name="mine"))
+    assert "-mine-" in run.run_id
+    assert run.per_query.equals(want.per_query)
+
+
+def test_many_small_runs_of_a_large_trace(reference, tmp_path, monkeypatch):
+    """What doesn't fit into memory is sorted part by part."""
+    from rayeval.execution.score import spool
+
+    golden, want = reference
+    monkeypatch.setattr(spool, "RUN_BYTES", 1)
+    monkeypatch.setattr(spool, "GROUP_ROWS", 2)
+    monkeypatch.setattr("rayeval.interop.own.jsonl.ROWS", 2)
+    trace = write_lines(tmp_path / "t.jsonl", TRACE[::-1])
+    run = rayeval.score(golden, trace, runs=tmp_path)
+    for name in TABLES:
+        assert getattr(run, name).equals(getattr(want, name)), name
+
+
+def test_a_run_of_rayevals_own_scores_as_it_did(tmp_path):
+    write_lines(tmp_path / "documents.jsonl", DOCUMENTS)
+    write_lines(tmp_path / "golden.jsonl", QUESTIONS)
+    config = {**CONFIG, "golden": {"path": str(tmp_path / "golden.jsonl")},
+              "corpus": {**CONFIG["corpus"], "path": str(tmp_path / "documents.jsonl")}}  # fmt: skip
+    run = rayeval.evaluate(config, runs=tmp_path)
+    again = rayeval.score(
+        tmp_path / "golden.jsonl", f"{run.path}/trace.parquet", runs=tmp_path,
+        corpus=tmp_path / "documents.jsonl", chunks=f"{run.path}/passages.parquet",
+        cutoffs=CONFIG["metrics"]["cutoffs"],
+    )  # fmt: skip
+    names = [name for name in run.per_query.columns if name in again.per_query.columns]
+    assert len(names) > 40
+    assert again.per_query.select(names).equals(run.per_query.select(names))
+    status = pl.col("question_id", "status")
+    assert again.failures.select(status).equals(run.failures.select(status))
+
+
+def test_resume_goes_on_with_a_score(reference, tmp_path, monkeypatch):
+    golden, want = reference
+    trace = write_lines(tmp_path / "t.jsonl", TRACE)
+    with monkeypatch.context() as patch:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr("rayeval.execution.score.run.commit_score", stop)
+        with pytest.raises(KeyboardInterrupt):
+            rayeval.score(golden, trace, runs=tmp_path / "runs")
+    [folder] = (tmp_path / "runs").glob("2*")
+    run = resume_run(folder.name, str(tmp_path / "runs"), Silent())
+    assert run.damage() == []
+    assert run.per_query.equals(want.per_query)
+
+
+def test_a_changed_trace_is_not_resumed(reference, tmp_path, monkeypatch):
+    golden, _ = reference
+    trace = write_lines(tmp_path / "t.jsonl", TRACE)
+    with monkeypatch.context() as patch:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr("rayeval.execution.score.run.commit_score", stop)
+        with pytest.raises(KeyboardInterrupt):
+            rayeval.score(golden, trace, runs=tmp_path / "runs")
+    [folder] = (tmp_path / "runs").glob("2*")
+    trace.write_text(json.dumps(TRACE[0]))
+    with pytest.raises(rayeval.errors.RunError, match="the trace is no longer what"):
+        resume_run(folder.name, str(tmp_path / "runs"), Silent())

@@ -1,0 +1,157 @@
+"""What is wrong with a trace: every problem at once, where it is, and nothing left behind."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rayeval
+from rayeval.errors import ConfigError, DataError
+from rayeval.interop.own import read
+
+GOLDEN = [{"question_id": "q", "question": "?", "evidence": [{"source_id": "B"}]}]
+OFFSETS = [{"question_id": "q", "question": "?",
+            "evidence": [{"source_id": "d", "start_char": 0, "end_char": 5}]}]  # fmt: skip
+
+
+def of(*hits, name="q"):
+    return {"question_id": name, "stages": {"search": {"hits": list(hits)}}}
+
+
+PROBLEMS = [
+    pytest.param([of({"chunk_id": "a"}, {"chunk_id": "b"}, {"chunk_id": "a"})], "repeated_hit",
+                 "'search': the hit at rank 3", id="an id twice"),
+    pytest.param([of({"source_id": "B"}, {"source_id": "B"})], "repeated_hit", "rank 2",
+                 id="a whole document twice"),
+    pytest.param([of({"source_id": "B", "score": 1}, {"source_id": "A", "score": 1.5})],
+                 "score_order", "rank 2 has a higher score", id="scores against the order"),
+    pytest.param([of({})], "empty_hit", "rank 1 has neither", id="a hit without any field"),
+    pytest.param([of({"source_id": "d", "spans": [{"start_char": 5, "end_char": 5}]})],
+                 "bad_span", "rank 1", id="an empty span"),
+    pytest.param([of({"spans": [{"start_char": 5, "end_char": 9}]})], "missing_source", "rank 1",
+                 id="a span of no source"),
+    pytest.param([of(), of()], "duplicate_question", "trace.jsonl:1 already", id="a question twice"),
+    pytest.param([of({"source_id": "B", "scor": 1})], "unknown_field", "hits[0].scor", id="a typo"),
+    pytest.param([of({"source_id": True})], "wrong_type", "expected text", id="an id that is no id"),
+    pytest.param([of({"source_id": "B", "score": "high"})], "bad_score", "expected a number",
+                 id="a score in words"),
+    pytest.param([of("")], "wrong_type", "text that is not empty", id="empty text"),
+    pytest.param([{"stages": {}}], "missing_field", "question_id", id="no question"),
+    pytest.param([of(3)], "wrong_type", "hits[0]", id="a number as a hit"),
+    pytest.param([[]], "wrong_type", "expected an object", id="a list as a line"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("trace", "kind", "words"), PROBLEMS)
+def test_one_problem(scored, tmp_path, trace, kind, words):
+    with pytest.raises(DataError) as error:
+        scored(GOLDEN, trace)
+    [problem] = error.value.problems
+    assert problem.kind == kind
+    assert words in problem.message
+    assert problem.file.endswith("trace.jsonl")
+    assert not list((tmp_path / "runs").glob("2*"))
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_score_that_is_no_finite_number(scored, tmp_path, score):
+    line = f'{{"question_id": "q", "stages": {{"s": {{"hits": [{{"text": "x", "score": {score}}}]}}}}}}'
+    (tmp_path / "t.jsonl").write_text(line)
+    with pytest.raises(DataError, match="expected a finite number"):
+        scored(GOLDEN, tmp_path / "t.jsonl")
+
+
+def test_all_problems_of_a_file_at_once(scored, tmp_path):
+    lines = [
+        '{"question_id": "q", "stages": 3}',
+        '{"question_id": "p",',
+        '{"question_id": "r", "x": 1}',
+    ]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    with pytest.raises(DataError) as error:
+        scored(GOLDEN, tmp_path / "t.jsonl")
+    found = [(problem.line, problem.question_id, problem.kind) for problem in error.value.problems]
+    assert found == [(1, "q", "wrong_type"), (2, "p", "invalid_json"), (3, "r", "unknown_field")]
+
+
+def test_bom_crlf_and_empty_lines(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"question_id": "q", "stages": {"s": {"hits": ["x"]}}}\r\n\r\n')
+    [table] = read([str(path)]).trace
+    assert table.select(["question_id", "stage"]).to_pylist() == [
+        {"question_id": "q", "stage": "s"}
+    ]
+
+
+def test_offsets_and_mere_text_can_not_be_compared(scored):
+    with pytest.raises(
+        DataError, match=r"1 questions \(q\) have gold that is offsets alone.*--corpus"
+    ):
+        scored(OFFSETS, [of("some text")])
+
+
+def test_ids_that_nobody_knows_are_not_zero(scored):
+    with pytest.raises(DataError, match=r"named by chunk_id alone.*--chunks"):
+        scored(GOLDEN, [of({"chunk_id": "c1"}, {"chunk_id": "c2"})])
+
+
+def test_a_chunk_that_the_table_lacks(scored, tmp_path):
+    table = pa.table({"chunk_id": ["c1"], "source_id": ["B"]})
+    pq.write_table(table, tmp_path / "chunks.parquet")
+    with pytest.raises(DataError, match="rank 2 names a chunk that is not in the chunk table"):
+        scored(
+            GOLDEN, [of({"chunk_id": "c1"}, {"chunk_id": "c2"})], chunks=tmp_path / "chunks.parquet"
+        )
+
+
+def test_a_truncated_parquet_file(scored, tmp_path):
+    pq.write_table(pa.table({"question_id": ["q"], "chunk_id": ["B"]}), tmp_path / "t.parquet")
+    data = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match="not a whole Parquet file"):
+        scored(GOLDEN, tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        pytest.param({"qid": ["q"], "chunk_id": ["B"]}, "qid", id="another name"),
+        pytest.param({"question_id": ["q"]}, "no column `hits`", id="no hits"),
+        pytest.param({"question_id": ["q"], "hits": [3]}, "expected a list of hits", id="numbers"),
+        pytest.param({"question_id": ["q"], "hits": [[{"id": "B"}]]}, "field 'id'", id="a field"),
+    ],
+)
+def test_columns_that_are_no_trace(scored, tmp_path, columns, words):
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=words):
+        scored(GOLDEN, tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("trace", "options", "words"),
+    [
+        pytest.param("nothing.jsonl", {}, "no file at", id="no such file"),
+        pytest.param("golden.csv", {}, "ends in .jsonl", id="a file of another kind"),
+        pytest.param([of()], {"metrics": ["recal@5"]}, "nearest is 'recall@5'", id="a metric"),
+        pytest.param([of()], {"relevant": 4}, "relevant", id="a grade"),
+        pytest.param([of()], {"format": "nothing"}, "no format 'nothing'", id="a format"),
+        pytest.param([of()], {"name": "a/b"}, "name", id="a name"),
+    ],
+)
+def test_what_was_asked_is_wrong(scored, tmp_path, trace, options, words):
+    (tmp_path / "golden.csv").write_text("x")
+    where = trace if isinstance(trace, list) else tmp_path / trace
+    with pytest.raises(ConfigError, match=words):
+        scored(GOLDEN, where, **options)
+
+
+def test_an_empty_trace(scored, tmp_path):
+    (tmp_path / "t.jsonl").write_text("")
+    with pytest.raises(DataError, match="there is no row in it"):
+        scored(GOLDEN, tmp_path / "t.jsonl")
+
+
+def test_rows_at_hand_are_checked_too(tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("question_id,question,source_id\nq,?,B\n")
+    with pytest.raises(DataError, match=r"trace:1.*`id` is not part"):
+        rayeval.score(path, [{"question_id": "q", "id": 3}], runs=tmp_path)
