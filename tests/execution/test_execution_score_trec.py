@@ -74,7 +74,7 @@ def test_relevant_is_trec_evals_l(files):
 
 def test_a_trace_is_pinned_and_kept_on_demand(files):
     short, whole = scored(files), scored(files, keep_trace=True)
-    assert short.trace.is_empty() and short.passages.is_empty()
+    assert short.trace.is_empty() and short.passages["chunk_id"].to_list() == ["a", "b", "c", "d"]
     assert len(short.manifest["trace"]["sha256"]) == 64
     assert short.per_query.equals(whole.per_query)
     hits = whole.trace.filter(pl.col("question_id") == "q1")["hits"].explode().struct.unnest()
@@ -187,3 +187,24 @@ def test_a_parquet_run_scores_the_same(files):
     read_run(str(files / "run.txt")).write_parquet(files / "run.parquet")
     one, other = scored(files), scored(files, trace="run.parquet")
     assert one.per_query.equals(other.per_query)
+
+
+def test_judgements_are_a_golden_set_in_our_own_convention_too(files, capsys):
+    (files / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n")
+    command = ["score", "--golden", f"{files}/qrels.txt", "--trace", f"{files}/run.txt"]
+    command += ["--format", "trec", "--metrics", "MRR,hit@5", "--runs", f"{files}/runs", "--json"]
+    assert run_command(command) == 0
+    printed = capsys.readouterr()
+    metrics = json.loads(printed.out)["metrics"]["trace"]
+    assert metrics["MRR"]["mean"] == pytest.approx(1 / 6)
+    assert metrics["hit@5"]["n_missing"] == 1
+    assert "1 became relevance 3" in printed.err
+
+
+def test_what_is_exported_scores_the_same(files):
+    from rayeval.execution.export import export_run
+
+    run = scored(files, metrics=["map", "recip_rank"], keep_trace=True)
+    names = export_run(run, "trec", str(files / "out"))
+    again = scored(files / "out", *names, metrics=["map", "recip_rank"], relevant=1)
+    assert run.per_query.equals(again.per_query)

@@ -1,18 +1,14 @@
-"""TREC's files: what is read, what is refused and where, what is written."""
+"""TREC's files: what is read, and what is refused and where."""
 
 import gzip
 
 import polars as pl
-import pyarrow as pa
 import pytest
-import pytrec_eval
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rayeval.errors import DataError
 from rayeval.interop import trec
-from rayeval.interop.trec import read_judgements, read_run, write_qrels, write_run
-from rayeval.tables import FOREIGN, HITS, TEXT
+from rayeval.interop.trec import read_judgements, read_run
+from rayeval.tables import FOREIGN
 
 LINE = "q1 Q0 d1 1 2.5 tag\n"
 
@@ -264,44 +260,3 @@ def test_two_runs_at_once(tmp_path):
     paths = [write(tmp_path, LINE, name) for name in ("a.txt", "b.txt")]
     with pytest.raises(DataError, match=r"a\.txt and .*b\.txt are both run"):
         trec.read(paths)
-
-
-ids = st.text(
-    st.characters(exclude_categories=["Cs", "Cc", "Zs"], exclude_characters="#"), min_size=1
-)
-hits_ = st.dictionaries(ids, st.lists(ids, unique=True, min_size=1), min_size=1)
-
-
-def trace_of(hits):
-    rows = [[{"chunk_id": one, "score": 1.0} for one in found] for found in hits.values()]
-    return pa.table({"question_id": pa.array(list(hits), TEXT), "hits": pa.array(rows, HITS)})
-
-
-@settings(max_examples=25)
-@given(hits=hits_)
-def test_what_is_written_is_read_by_others_in_our_order(tmp_path_factory, hits):
-    path = tmp_path_factory.mktemp("out") / "run.txt"
-    write_run(trace_of(hits), str(path))
-    with path.open(encoding="utf-8", newline="\n") as file:
-        theirs = pytrec_eval.parse_run(line for line in file if len(line.split()) == 6)
-    ours = read_run(str(path)).sort("query", "score", descending=[False, True])
-    found = {query: part["document"].to_list() for (query,), part in ours.group_by("query")}
-    assert found == hits
-    for query, scores in theirs.items():
-        assert sorted(scores, key=scores.get, reverse=True) == hits[query]
-
-
-def test_judgements_come_back(tmp_path):
-    table = pa.table({"question_id": ["q", "q"], "document": ["b", "a"], "grade": [2, 0]})
-    for name in ("qrels.txt", "qrels.parquet"):
-        write_qrels(table, str(tmp_path / name))
-        assert read_judgements(str(tmp_path / name)).rows() == [("q", "b", 2), ("q", "a", 0)]
-
-
-def test_an_id_with_a_blank_is_not_written_as_text(tmp_path):
-    trace = trace_of({"q 1": ["a", "b\tc"], "#2": ["x"]})
-    with pytest.raises(DataError) as error:
-        write_run(trace, str(tmp_path / "run.txt"))
-    assert len(error.value.problems) == 3 and list(tmp_path.iterdir()) == []
-    write_run(trace, str(tmp_path / "run.parquet"))
-    assert read_run(str(tmp_path / "run.parquet"))["document"].to_list() == ["a", "b\tc", "x"]

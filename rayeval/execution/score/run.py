@@ -54,7 +54,7 @@ def score(
         from rayeval.execution.score.trec import score_trec
 
         return score_trec(golden, trace, options, watcher)
-    golden = golden_file(golden, trace, options.format, options.where.root)
+    golden = golden_file(golden, trace, options.format, options.where.root, watcher)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 

@@ -64,7 +64,10 @@ def score_trec(
         "name": options.name,
         **{name: fact.result() for name, fact in facts.items()},
         "corpus": {"path": options.corpus, "documents": there, "chunks": 0},
-        "config": {"convention": "trec", "relevant": relevant, "metrics": names},
+        "config": {
+            "convention": "trec",
+            "metrics": {"names": names, "relevant": relevant, "full": 1},
+        },
         "warnings": warnings,
         "started": started,
     }
@@ -141,7 +144,7 @@ def _tables(
     return {
         "questions": [tables.questions(result, relevant)],
         "trace": [artifacts.TRACE.empty_table()] if run is None else tables.trace(run),
-        "passages": [artifacts.PASSAGE.empty_table() if run is None else tables.passages(run)],
+        "passages": [tables.passages(result, run)],
         "per_query": [tables.per_query(result, columns)],
         "failures": [tables.failures(result, relevant)],
         "aggregate": [tables.aggregate(result, chosen, columns)],

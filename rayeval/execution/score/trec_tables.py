@@ -131,9 +131,10 @@ def trace(run: Grouped) -> Iterator[pa.Table]:
         yield conform(table, TRACE)
 
 
-def passages(run: Grouped) -> pa.Table:
-    """PASSAGE: every document of the run, of which nothing is known but its id."""
-    ids = run.hits["document"].unique().sort()
+def passages(judged: Judged, run: Grouped | None) -> pa.Table:
+    """PASSAGE: every judged document and every one of `run`; only their ids are known."""
+    every = [judged.documents] if run is None else [judged.documents, run.hits["document"]]
+    ids = pl.concat([documents.unique() for documents in every]).unique().sort()
     frame = pl.DataFrame({"chunk_id": ids, "source_id": ids}).with_columns(text=pl.lit(""))
     return conform(_filled(frame.to_arrow(), PASSAGE), PASSAGE)
 

@@ -22,11 +22,9 @@ from rayeval.interop.trec.rows import QRELS_COLUMNS, is_parquet, names_in
 from rayeval.interop.trec.tables import read_judgements, read_run, repeated
 from rayeval.interop.trec.text import numbered
 from rayeval.interop.trec.topics import read_topics, topics_in
-from rayeval.interop.trec.write import write_qrels, write_run
 from rayeval.tables import FOREIGN, conform
 
-__all__ = ["FILES", "NAME", "read", "read_judgements", "read_run", "repeated", "write_qrels",
-           "write_run"]  # fmt: skip
+__all__ = ["FILES", "NAME", "read", "read_judgements", "read_run", "repeated"]
 
 NAME = "trec"
 FILES = "judgements (qrels), a run, topics: any of them, told apart by their fields; or Parquet"
