@@ -161,7 +161,8 @@ def locate(run: str, runs: str) -> str:
     for path in (run, f"{runs.rstrip('/')}/{run}"):
         if any(files.exists(f"{path}/{name}") for name in (MANIFEST, PLAN)):
             return path.rstrip("/")
-    known = sorted(name.split("/")[0] for name in files.list_files(runs) if name.endswith(PLAN))
+    places = [name.split("/") for name in files.list_files(runs)]
+    known = sorted({place[0] for place in places if place[1:] in ([MANIFEST], [PLAN])})
     matching = [name for name in known if name.startswith(run)] if run else []
     if len(matching) == 1:
         return f"{runs.rstrip('/')}/{matching[0]}"

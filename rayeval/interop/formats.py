@@ -9,7 +9,7 @@ from rayeval.interop.imported import Importer
 
 MODULES = (
     "beir", "ragas", "csv", "openinference", "chroma", "autorag", "ragchecker", "deepeval",
-    "legalbench", "squad", "hotpotqa", "musique", "mtrag", "langfuse", "clapnq", "nomiracl",
+    "legalbench", "squad", "hotpotqa", "musique", "mtrag", "langfuse", "clapnq", "nomiracl", "trec",
 )  # fmt: skip
 """In the order in which they are listed; a module is called as its format."""
 

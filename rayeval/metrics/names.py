@@ -75,6 +75,26 @@ class Cutoff:
     tokens: bool = False
 
 
+WHOLE = Cutoff(2**62)
+"""All of a ranking."""
+
+ALIASES = {
+    "r": "recall",
+    "p": "precision",
+    "rr": "mrr",
+    "reciprank": "mrr",
+    "ap": "map",
+    "mapcut": "map",
+    "ndcgcut": "ndcg",
+    "success": "hit",
+    "hitrate": "hit",
+}
+"""What other tools call a metric, in lower case without marks."""
+_BY_WORD = {name.replace("_", ""): metric for name, metric in METRICS.items()}
+UNCUT = frozenset({"mrr", "map", "ndcg"})
+"""Metrics that other tools take over the whole ranking when no cutoff is named."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """A metric at a cutoff, under the name that was typed."""
@@ -85,21 +105,39 @@ class Measure:
 
 
 def parse(name: str) -> Measure:
-    """`recall@5`, `ndcg@1200tok`, `context_tokens` as a value.
+    """`recall@5`, `ndcg@1200tok`, `context_tokens` as a value; and `nDCG@10`, `ndcg_cut_10`, `MRR`.
 
     Raises ConfigError for a metric that is not known, or a cutoff that is absent or too many.
     """
-    base, at, size = name.partition("@")
-    metric = METRICS.get(base)
+    base, at, typed = name.partition("@")
+    metric, size = METRICS.get(base), typed if at else None
+    foreign = metric is None
+    if metric is None:
+        word, size = split(name)
+        metric = _BY_WORD.get(ALIASES.get(word, word))
     if metric is None:
         near = difflib.get_close_matches(base.lower(), METRICS, n=1, cutoff=0.0)[0]
-        suggestion = f"{near}{at}{size}" if METRICS[near].cut else near
+        suggestion = f"{near}{at}{typed}" if METRICS[near].cut else near
         raise ConfigError(f"unknown metric {name!r}; the nearest is {suggestion!r}")
-    if not metric.cut and at:
-        raise ConfigError(f"metric {name!r} takes no cutoff: write {base!r}")
-    if metric.cut and not at:
-        raise ConfigError(f"metric {name!r} needs a cutoff: write e.g. '{base}@5'")
-    return Measure(name, metric, cutoff(size) if at else None)
+    if foreign and size is None and metric.name in UNCUT:
+        return Measure(name, metric, WHOLE)
+    return Measure(name, metric, cutoff_of(name, metric, size))
+
+
+def cutoff_of(name: str, metric: Metric, size: str | None) -> Cutoff | None:
+    """The cutoff in a metric's name; ConfigError if it must have one, or can't."""
+    if not metric.cut and size is not None:
+        raise ConfigError(f"metric {name!r} takes no cutoff: write {metric.name!r}")
+    if metric.cut and size is None:
+        raise ConfigError(f"metric {name!r} needs a cutoff: write e.g. '{metric.name}@5'")
+    return None if size is None else cutoff(size)
+
+
+def split(name: str) -> tuple[str, str | None]:
+    """`nDCG@10`, `ndcg_cut_10` or `P.30` as (`ndcg` or `ndcgcut` or `p`, its cutoff)."""
+    match = re.fullmatch(r"(.*?)(?:@|[._](?=[0-9]+$))(.*)", name)
+    base, size = (match[1], match[2]) if match else (name, None)
+    return re.sub(r"[_-]", "", base).lower(), size
 
 
 def cutoff(value: int | str) -> Cutoff:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,13 @@ def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
     """The metrics that people look at first, or simply the first."""
     favoured = [name for name in PREFERRED if name in metrics]
     return tuple((favoured + [name for name in metrics if name not in favoured])[:most])
+
+
+def _corpus(corpus: Mapping[str, Any]) -> str:
+    """A scored run need not have one."""
+    if corpus["path"] is None:
+        return "no corpus"
+    return f"{corpus['documents']} documents, {corpus['chunks']} chunks"
 
 
 def _counts(questions: pl.DataFrame) -> str:

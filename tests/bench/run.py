@@ -15,6 +15,7 @@ BENCHES = {
     "embed": "the embedding stage against a bare `SentenceTransformer.encode` loop (MiniLM)",
     "exact": "exact dense search against a direct `faiss.knn`, 2,000 × 200,000 × 384, depth 100",
     "bm25": "BM25, index and search, against bm25s: same terms, k1, b, same ten best",
+    "trec": "a TREC run of 10,000 × 1,000 hits scored, from text and Parquet, against pytrec_eval",
     "own_trace": "rayeval's own trace, 10,000 × 1,000, against pytrec_eval from TREC files",
     "stream": "1,000,000 questions × 100 hits × 2 spans in one pass, 2 GiB against the peak memory",
     "memory": "peak memory of a run over 200,000 chunks against twice the vectors plus 1 GiB",

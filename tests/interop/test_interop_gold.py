@@ -204,7 +204,7 @@ def test_one_question_twice_is_named_with_both_places(tmp_path):
     assert "r.jsonl:1" in message
 
 
-@pytest.mark.parametrize("name", [n for n in formats() if n not in ("beir", "legalbench")])
+@pytest.mark.parametrize("name", [n for n in formats() if n not in ("beir", "legalbench", "trec")])
 def test_another_extension_is_refused(tmp_path, name):
     (tmp_path / "x.xml").write_text("<a/>")
     ((_, kind, message),) = faults(name, str(tmp_path / "x.xml"))

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from rayeval.errors import ConfigError
 from rayeval.metrics.config import Metrics, ShortGold
-from rayeval.metrics.names import METRICS, Cutoff, measures, parse
+from rayeval.metrics.names import METRICS, WHOLE, Cutoff, measures, parse
 from rayeval.metrics.per_query import PerQuery
 from rayeval.metrics.pipeline import Arm, Pipeline
 
@@ -25,8 +25,39 @@ def test_a_name_is_a_metric_at_a_cutoff(name, metric, cutoff):
 
 
 @pytest.mark.parametrize(
+    ("name", "metric", "cutoff"),
+    [
+        ("nDCG@10", "ndcg", Cutoff(10)),
+        ("ndcg_cut_10", "ndcg", Cutoff(10)),
+        ("R@100", "recall", Cutoff(100)),
+        ("Recall@5", "recall", Cutoff(5)),
+        ("recall_5", "recall", Cutoff(5)),
+        ("P@5", "precision", Cutoff(5)),
+        ("P.5", "precision", Cutoff(5)),
+        ("MRR@10", "mrr", Cutoff(10)),
+        ("RR@1200tok", "mrr", Cutoff(1200, tokens=True)),
+        ("MAP@100", "map", Cutoff(100)),
+        ("map_cut_100", "map", Cutoff(100)),
+        ("Success@1", "hit", Cutoff(1)),
+        ("Hit@1", "hit", Cutoff(1)),
+        ("Char_Recall@5", "char_recall", Cutoff(5)),
+        ("MRR", "mrr", WHOLE),
+        ("recip_rank", "mrr", WHOLE),
+        ("AP", "map", WHOLE),
+        ("nDCG", "ndcg", WHOLE),
+    ],
+)
+def test_a_name_as_other_tools_write_it_comes_back_as_typed(name, metric, cutoff):
+    measure = parse(name)
+    assert (measure.name, measure.metric.name, measure.cutoff) == (name, metric, cutoff)
+
+
+@pytest.mark.parametrize(
     ("name", "says"),
     [
+        pytest.param("mrr", "needs a cutoff", id="our own name without one"),
+        pytest.param("Recall", "needs a cutoff", id="what nobody takes without one"),
+        pytest.param("Rprec", "unknown metric 'Rprec'", id="trec_eval's alone"),
         pytest.param("recal@5", "nearest is 'recall@5'", id="misspelt"),
         pytest.param("context_token", "nearest is 'context_tokens'", id="misspelt without cutoff"),
         pytest.param("nonsense@3", "unknown metric 'nonsense@3'", id="like nothing"),

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from rayeval import files
 from rayeval.errors import ConfigError, DataError
+from rayeval.execution.progress import Watcher
 from rayeval.execution.score.spool import hashed, importer
+from rayeval.golden.records import FORMATS
 
 
-def golden_file(golden: str, trace: Sequence[str], format_: str | None, root: str) -> str:
+def golden_file(
+    golden: str, trace: Sequence[str], format_: str | None, root: str, watcher: Watcher
+) -> str:
     """Where the golden set lies: as it is, or written into the store by the format's mapping.
 
-    A file that is both golden set and trace is not in our contract: its format says which fields
-    are which.
+    A file that is both golden set and trace, or that has none of our extensions, is not in our
+    contract: its format says which fields are which, and what it decided is said.
     """
-    if format_ is None or golden not in trace:
+    ours = golden not in trace and PurePosixPath(golden).suffix.lower() in FORMATS
+    if format_ is None or ours:
         return golden
     imported = importer(format_).read([golden])
     if imported.questions is None:
         raise ConfigError(f"{golden}: the format {format_} holds no questions; name a golden set")
+    for note in imported.notes:
+        watcher.say(f"note  {note}")
     rows = list(imported.questions)
     if wrong := [problem for problem in imported.problems if not problem.warning]:
         raise DataError(wrong)

@@ -53,8 +53,8 @@ def score(
     if options.convention == "trec":
         from rayeval.execution.score.trec import score_trec
 
-        return score_trec(golden, trace, options)
-    golden = golden_file(golden, trace, options.format, options.where.root)
+        return score_trec(golden, trace, options, watcher)
+    golden = golden_file(golden, trace, options.format, options.where.root, watcher)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 

@@ -1,0 +1,215 @@
+"""TREC's text files as tables: a row a line, white space between its fields.
+
+Fields are separated as trec_eval separates them: by any run of ASCII white space, whatever else
+Unicode calls a space. Blank lines and lines that begin with # are passed over. A file whose lines
+are all alike (one blank between fields) is parsed where it lies; any other is brought into that
+form first. Only when something is wrong is the file read line by line, to say where.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import mmap
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from rayeval import files
+from rayeval.errors import DataError, InfrastructureError, Problem
+
+BOM = b"\xef\xbb\xbf"
+MOST = 1000
+"""Problems that are told of one file."""
+_PART = 1 << 24
+_BLOCK = 1 << 18
+"""Bytes that are looked at together; few enough to stay in the processor's cache."""
+_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
+Buffer = bytes | mmap.mmap
+Bytes = npt.NDArray[np.uint8]
+Fault = tuple[str, str]
+"""(kind, message) of what is wrong with a line."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What stands on a line."""
+
+    fields: tuple[str, ...]
+    kept: dict[str, type[pl.DataType]]
+    """The fields that are read, and their types."""
+    fault: Callable[[list[bytes]], Fault | None]
+    """What is wrong with a line, given its fields."""
+    suspect: Callable[[pl.DataFrame], pl.Series]
+    """Which lines have more fields than they may, given all of them and, as `more`, the next."""
+
+
+def read(path: str, layout: Layout) -> pl.DataFrame:
+    """The fields that `layout` keeps, by line.
+
+    Raises DataError with every line that is malformed, or if there is no line at all.
+    """
+    data = contents(path)
+    try:
+        frame = _alike(data, layout) if alike(data, len(layout.fields)) else _uneven(data, layout)
+    except pl.exceptions.PolarsError as error:
+        raise refused(path, layout) from error
+    if frame is None:
+        raise refused(path, layout)
+    if frame.is_empty():
+        raise _empty(path)
+    return frame
+
+
+def contents(path: str) -> Buffer:
+    """The bytes of the file, without a byte order mark; .gz and its like are unpacked.
+
+    Raises DataError if there is no such file, InfrastructureError if it can't be read.
+    """
+    if files.is_folder(path) or not files.exists(path):
+        found = "this is a folder" if files.is_folder(path) else "there is no such file"
+        raise DataError([Problem(path, None, None, "missing_file", f"{found}; name a file")])
+    fs, inner = files.open_fs(path)
+    try:
+        packed = Path(inner).suffix in (".gz", ".bz2", ".zst", ".lz4")
+        if packed or files.is_uri(path):
+            with fs.open_input_stream(inner) as stream:
+                data: Buffer = bytes(stream.read())
+        else:
+            with Path(inner).open("rb") as file:
+                size = Path(inner).stat().st_size
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    except OSError as error:
+        raise InfrastructureError(f"can't read {path}: {error}") from error
+    return bytes(data[len(BOM) :]) if data[: len(BOM)] == BOM else data
+
+
+def alike(data: Buffer, width: int) -> bool:
+    """Whether one kind of blank, never two together, stands between `width` fields of every line.
+
+    Short and long lines can cancel out; the short ones then lack their last field.
+    """
+    view = np.frombuffer(data, np.uint8)
+    if not len(view) or view[0] <= ord(" ") or data[:1] == b"#" or data.find(b"\n#") >= 0:
+        return False
+    separator = _separator(data)
+    with ThreadPoolExecutor(2) as pool:
+        parts = range(0, len(view), _PART)
+        counts = list(pool.map(lambda start: _blanks(view, separator, start), parts))
+    together, blanks, separators, newlines = np.sum(counts, axis=0).tolist()
+    lines = newlines + int(view[-1] != ord("\n"))
+    even = blanks == separators + newlines and separators == (width - 1) * lines
+    return bool(even and not together)
+
+
+def _blanks(view: Bytes, separator: int, start: int) -> tuple[int, int, int, int]:
+    """Of one part: blanks after a blank, blanks, separators, line ends."""
+    together = blanks = separators = newlines = 0
+    for at in range(start, min(start + _PART, len(view)), _BLOCK):
+        block = view[at : at + _BLOCK]
+        blank = view[at : at + _BLOCK + 1] <= ord(" ")
+        together += int(np.count_nonzero(blank[1:] & blank[:-1]))
+        blanks += int(np.count_nonzero(blank[: len(block)]))
+        separators += int(np.count_nonzero(block == separator))
+        newlines += int(np.count_nonzero(block == ord("\n")))
+    return together, blanks, separators, newlines
+
+
+def _separator(data: Buffer) -> int:
+    """The blank between fields, going by the first line."""
+    end = data.find(b"\n")
+    return ord("\t") if b"\t" in data[: end if end >= 0 else len(data)] else ord(" ")
+
+
+def _alike(data: Buffer, layout: Layout) -> pl.DataFrame | None:
+    """The table in a file of equal lines; None where one lacks its last field."""
+    schema = dict.fromkeys(layout.fields, pl.String) | layout.kept
+    last = layout.fields[-1]
+    wanted = list(dict.fromkeys([*layout.kept, last]))
+    frame = _parsed(data, chr(_separator(data)), schema, wanted)
+    return frame.select(list(layout.kept)) if frame[last].null_count() == 0 else None
+
+
+def _uneven(data: Buffer, layout: Layout) -> pl.DataFrame | None:
+    """The table in any other file; None where something is wrong with it."""
+    schema = dict.fromkeys((*layout.fields, "more"), pl.String) | layout.kept
+    text = b"".join(_evened(data))
+    if b"\0" in text:
+        return None
+    frame = _parsed(text, " ", schema, list(schema)) if text else pl.DataFrame(schema=schema)
+    short = frame[layout.fields[-1]].is_null()
+    return None if (short | layout.suspect(frame)).any() else frame.select(list(layout.kept))
+
+
+def _evened(data: Buffer) -> Iterator[bytes]:
+    """The lines with content, one space between fields, block by block."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _PART) + 1 or len(data)
+        block = data[start:end].translate(_TO_SPACE)
+        block = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"  +", b" ", block))
+        yield re.sub(rb"(?m)^(#.*)?\n", b"", block)
+        start = end
+
+
+def _parsed(
+    data: Buffer, separator: str, schema: dict[str, type[pl.DataType]], columns: Sequence[str]
+) -> pl.DataFrame:
+    names = list(schema)
+    return pl.read_csv(
+        data,  # type: ignore[arg-type]  # a mapped file is a buffer like any other
+        separator=separator,
+        has_header=False,
+        schema=schema,
+        columns=[names.index(name) for name in columns],
+        quote_char=None,
+        truncate_ragged_lines=True,
+        missing_columns="insert",
+        extra_columns="ignore",
+    )
+
+
+def refused(path: str, layout: Layout) -> DataError:
+    """The error that names every line with something wrong."""
+    found = (
+        Problem(path, number, _text(fields[0]), *fault)
+        for number, fields in numbered(path)
+        if (fault := _unreadable(fields) or layout.fault(fields))
+    )
+    unknown = Problem(path, None, None, "malformed_file", "it can't be read as a TREC file")
+    return DataError(list(itertools.islice(found, MOST)) or [unknown])
+
+
+def numbered(path: str) -> Iterator[tuple[int, list[bytes]]]:
+    """(line number, fields) of every line with content."""
+    for number, line in enumerate(io.BytesIO(contents(path)), start=1):
+        fields = line.split()
+        if fields and not fields[0].startswith(b"#"):
+            yield number, fields
+
+
+def _unreadable(fields: list[bytes]) -> Fault | None:
+    line = b" ".join(fields)
+    if b"\0" in line:
+        return "not_text", "the line holds a NUL character; is this a text file?"
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        message = f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        return "not_utf8", message
+    return None
+
+
+def _empty(path: str) -> DataError:
+    message = "there is no line in it; is it the right file, and was it written to the end?"
+    return DataError([Problem(path, None, None, "empty_file", message)])
+
+
+def _text(field: bytes) -> str:
+    return field.decode(errors="backslashreplace")
