@@ -13,12 +13,10 @@ import itertools
 import mmap
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from rayeval import files
@@ -28,11 +26,11 @@ BOM = b"\xef\xbb\xbf"
 MOST = 1000
 """Problems that are told of one file."""
 _PART = 1 << 24
+"""Bytes that are brought into form together."""
 _BLOCK = 1 << 18
 """Bytes that are looked at together; few enough to stay in the processor's cache."""
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 Buffer = bytes | mmap.mmap
-Bytes = npt.NDArray[np.uint8]
 Fault = tuple[str, str]
 """(kind, message) of what is wrong with a line."""
 
@@ -96,29 +94,21 @@ def alike(data: Buffer, width: int) -> bool:
     Short and long lines can cancel out; the short ones then lack their last field.
     """
     view = np.frombuffer(data, np.uint8)
-    if not len(view) or view[0] <= ord(" ") or data[:1] == b"#" or data.find(b"\n#") >= 0:
+    if not len(view) or view[0] <= ord(" ") or view[0] == ord("#"):
         return False
     separator = _separator(data)
-    with ThreadPoolExecutor(2) as pool:
-        parts = range(0, len(view), _PART)
-        counts = list(pool.map(lambda start: _blanks(view, separator, start), parts))
-    together, blanks, separators, newlines = np.sum(counts, axis=0).tolist()
+    blanks = separators = newlines = 0
+    for start in range(0, len(view), _BLOCK):
+        block = view[start : start + _BLOCK + 1]  # and the first of the next one
+        blank, newline = block <= ord(" "), block == ord("\n")
+        comment = newline[:-1] & (block[1:] == ord("#"))
+        if (blank[1:] & blank[:-1]).any() or comment.any():
+            return False
+        blanks += int(np.count_nonzero(blank[:_BLOCK]))
+        separators += int(np.count_nonzero(block[:_BLOCK] == separator))
+        newlines += int(np.count_nonzero(newline[:_BLOCK]))
     lines = newlines + int(view[-1] != ord("\n"))
-    even = blanks == separators + newlines and separators == (width - 1) * lines
-    return bool(even and not together)
-
-
-def _blanks(view: Bytes, separator: int, start: int) -> tuple[int, int, int, int]:
-    """Of one part: blanks after a blank, blanks, separators, line ends."""
-    together = blanks = separators = newlines = 0
-    for at in range(start, min(start + _PART, len(view)), _BLOCK):
-        block = view[at : at + _BLOCK]
-        blank = view[at : at + _BLOCK + 1] <= ord(" ")
-        together += int(np.count_nonzero(blank[1:] & blank[:-1]))
-        blanks += int(np.count_nonzero(blank[: len(block)]))
-        separators += int(np.count_nonzero(block == separator))
-        newlines += int(np.count_nonzero(block == ord("\n")))
-    return together, blanks, separators, newlines
+    return blanks == separators + newlines and separators == (width - 1) * lines
 
 
 def _separator(data: Buffer) -> int:
