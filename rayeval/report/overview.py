@@ -96,10 +96,13 @@ def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
 
 
 def _corpus(corpus: Mapping[str, Any]) -> str:
-    """A scored run need not have one."""
+    """Several revisions of one source are told apart from several sources; a scored run need not
+    have any."""
     if corpus["path"] is None:
         return "no corpus"
-    return f"{corpus['documents']} documents, {corpus['chunks']} chunks"
+    documents, sources = corpus["documents"], corpus.get("sources")
+    of = f" of {plural(sources, 'source')}" if sources not in (None, documents) else ""
+    return f"{plural(documents, 'document')}{of}, {plural(corpus['chunks'], 'chunk')}"
 
 
 def _counts(questions: pl.DataFrame) -> str:
@@ -110,13 +113,6 @@ def _counts(questions: pl.DataFrame) -> str:
         f"{plural(questions.height, 'question')}: {answerable} answerable, "
         f"{questions.height - answerable} not{told}"
     )
-
-
-def _corpus(corpus: dict[str, Any]) -> str:
-    """Several revisions of one source are told apart from several sources."""
-    documents, sources = corpus["documents"], corpus.get("sources")
-    of = f" of {plural(sources, 'source')}" if sources not in (None, documents) else ""
-    return f"{plural(documents, 'document')}{of}, {plural(corpus['chunks'], 'chunk')}"
 
 
 def _population(questions: pl.DataFrame) -> str:
