@@ -3,8 +3,7 @@
     python tests/results/imports.py ../shared/data
 
 The collections in TREC form (cacm, vaswani) are turned into BEIR's files first: topics and documents
-have no importer of their own. Problems are those of `rayeval golden lint` where that command exists,
-else those of `rayeval validate`.
+have no importer of their own. Problems and warnings are those of `rayeval golden lint`.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 IMPORTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "chroma_chunking": ("chroma", ("questions_df.csv", "*.md")),
@@ -39,8 +37,10 @@ TOPIC = re.compile(r"<top>\s*<num>\s*(\S+?)\s*</num>\s*<title>(.*?)</title>", re
 
 
 def main(data: Path) -> None:
-    print("| data | format | questions | evidence | spans | problems | import s | check s |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| data | format | questions | evidence | spans | problems | warnings | import s | lint s |"
+    )
+    print("|---|---|---:|---:|---:|---|---|---:|---:|")
     for name, (kind, patterns) in IMPORTS.items():
         with tempfile.TemporaryDirectory() as work:
             folder = data / name.split()[0]
@@ -58,31 +58,24 @@ def row(name: str, kind: str, files: list[str], out: Path) -> str:
     evidence = [e for question in questions for e in question.get("evidence", ())]
     spans = sum(len(e.get("spans", ())) or ("start_char" in e) for e in evidence)
     begun = time.perf_counter()
-    found = problems(out)
+    found = linted(out)
     checked = time.perf_counter()
-    kinds: dict[str, int] = {}
-    for problem in found:
-        kinds[problem["kind"]] = kinds.get(problem["kind"], 0) + 1
-    said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "0"
+    said = " | ".join(kinds(found[name]) for name in ("problems", "warnings"))
     counts = f"{len(questions):,} | {len(evidence):,} | {spans:,} | {said}"
     return f"| {name} | `{kind}` | {counts} | {imported - start:.1f} | {checked - begun:.1f} |"
 
 
-def problems(out: Path) -> list[dict[str, Any]]:
-    """Of lint where there is one, of validate else."""
-    config = {"golden": {"path": "golden.jsonl"}, "corpus": {"path": "docs.jsonl"}}
-    (out / "check.yaml").write_text(yaml.safe_dump(config))
-    if "lint" in command("golden", "--help").stdout:
-        found = command(
-            "golden", "lint", str(out / "golden.jsonl"),
-            "--corpus", str(out / "docs.jsonl"), "--json", ok=(0, 2),
-        )  # fmt: skip
-        return list(json.loads(found.stdout)["problems"])
-    found = command(
-        "validate", str(out / "check.yaml"), "--runs", str(out / "runs"), "--json", ok=(0, 2)
-    )
-    every = json.loads(found.stdout)["problems"]
-    return [problem for problem in every if problem["kind"] != "invalid_configuration"]
+def kinds(found: list[dict[str, Any]]) -> str:
+    counts = Counter(problem["kind"] for problem in found)
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items())) or "0"
+
+
+def linted(out: Path) -> dict[str, list[dict[str, Any]]]:
+    golden, documents = str(out / "golden.jsonl"), out / "docs.jsonl"
+    corpus = ("--corpus", str(documents)) if documents.exists() else ()
+    done = command("golden", "lint", golden, *corpus, "--json", ok=(0, 2))
+    found: dict[str, list[dict[str, Any]]] = json.loads(done.stdout)
+    return found
 
 
 def command(*arguments: str, ok: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
