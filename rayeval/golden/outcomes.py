@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from rayeval.columns import lists
 from rayeval.golden.alternatives import Alternatives
 from rayeval.golden.problems import nearest, shown
+from rayeval.golden.text import folded
 from rayeval.tables import TEXT
 
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
@@ -91,7 +92,9 @@ class Outcomes:
     def _absence(self, source_id: str, revision_id: str | None) -> Outcome:
         revisions = self._catalogue.filter(pl.col("source_id") == source_id).sort("revision_id")
         if revisions.is_empty():
-            hint = nearest_source(source_id, self._sources)
+            written = self._written_so.get(folded(source_id))
+            hint = f"; did you mean {written!r}?" if written else ""
+            hint = hint or nearest_source(source_id, self._sources)
             message = f"no source {source_id!r} in the corpus{hint}"
             return "missing_source", "unknown_source", message
         known = ", ".join(map(repr, revisions["revision_id"].to_list()))
@@ -105,6 +108,11 @@ class Outcomes:
     @cached_property
     def _sources(self) -> list[str]:
         return self._catalogue["source_id"].unique().sort().to_list()
+
+    @cached_property
+    def _written_so(self) -> dict[str, str]:
+        """How a source is written, by its folded name; the first where two fold alike."""
+        return {folded(name): name for name in reversed(self._sources)}
 
 
 def nearest_source(source_id: str, sources: list[str]) -> str:

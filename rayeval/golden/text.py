@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
 from rayeval.golden.problems import FaultError, path_of
 
 BOM = b"\xef\xbb\xbf"
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 LONE = re.compile("[\ud800-\udfff]")
 """Half of a UTF-16 pair: no character, and nothing that can be stored."""
 
@@ -66,3 +68,9 @@ def _lone_surrogates(value: Any) -> Iterator[str]:
             waiting += [((*path, key), part) for key, part in item.items()]
         elif isinstance(item, list):
             waiting += [((*path, number), part) for number, part in enumerate(item)]
+
+
+def folded(name: str) -> str:
+    """A name without what is easily written otherwise: case, leading zeros, Unicode form."""
+    plain = unicodedata.normalize("NFC", name).casefold()
+    return _ZEROS.sub("", plain)

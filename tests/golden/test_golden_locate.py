@@ -209,6 +209,22 @@ def test_the_nearest_source_among_very_many(make_corpus, evidence_of):
     assert "did you mean 'doc-00599'?" in problem["message"]
 
 
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [
+        pytest.param("CACM-756", "CACM-0756", id="zeros that were left out"),
+        pytest.param("cacm-3176", "CACM-3176", id="other case"),
+        pytest.param("\u1112\u1161\u11ab-1", "한-01", id="NFD and a zero"),
+    ],
+)
+def test_a_source_that_is_written_otherwise(make_corpus, evidence_of, stated, meant):
+    """Rather than another one that merely looks like it."""
+    names = ("CACM-0756", "CACM-3176", "CACM-1756", "CACM-7560", "한-01")
+    corpus = make_corpus(*({"source_id": name, "text": None} for name in names))
+    _, (problem,) = evidence_of(corpus, {"source_id": stated})
+    assert f"did you mean {meant!r}?" in problem["message"]
+
+
 def test_front_matter_is_no_part_of_the_whole_document(make_corpus, evidence_of):
     text = "---\ntitle: x\n---\nBody of it."
     corpus = make_corpus({"source_id": "a", "text": text, "text_start": 17, "elements": [
