@@ -32,7 +32,7 @@ check: setup
 	$(BIN)/lint-imports
 
 test: setup
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --maxprocesses 8
 
 test-slow: setup
 	$(BIN)/pytest -q -m 'slow and not ray'

@@ -28,12 +28,11 @@ def show(
     from rayeval.report.terminal import run_text
 
     result = load(run, runs)
-    if question is None:
+    if question is None and json:
+        options.print_json(result.summary())
+    elif question is None:
         seen = looks(result)
-        if json:
-            options.print_json(result.summary() | ({"test_split": seen} if seen else {}))
-        else:
-            print(run_text(result) + (f"\n{looks_text(seen)}" if seen else ""))  # noqa: T201
+        print(run_text(result) + (f"\n{looks_text(seen)}" if seen else ""))  # noqa: T201
     elif json:
         options.print_json(question_json(result, question))
     else:

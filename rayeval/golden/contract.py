@@ -41,7 +41,7 @@ def named(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-Id = Annotated[str, BeforeValidator(named), Field(min_length=1)]
+Id = Annotated[str, Field(min_length=1), BeforeValidator(named)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=-(2**63), lt=2**63)]
 Grade = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=3)]
 

@@ -208,8 +208,8 @@ def test_show_says_how_often_the_test_split_was_looked_at(started, golden, tmp_p
     assert run_command(["show", run_id, *runs]) == 0
     assert "0 comparisons on it in the ledger" in capsys.readouterr().out
     reveal(str(golden), Entry("r1", "r2"))
-    assert run_command(["show", run_id, *runs, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["test_split"]["comparisons"] == 1
+    assert run_command(["show", run_id, *runs]) == 0
+    assert "1 comparison on it in the ledger" in capsys.readouterr().out
 
 
 class Terminal:

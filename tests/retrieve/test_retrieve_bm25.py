@@ -151,7 +151,7 @@ def test_a_filtered_search_is_a_search_among_the_visible(texts, questions, depth
         assert row == [hit for hit in every if hit[0] not in gone][:depth]
 
 
-@run(max_examples=10, deadline=None)
+@run(max_examples=4, deadline=None)
 @given(st.integers(0, 2**32))
 def test_bm25s_agrees_on_a_larger_corpus(seed):
     rng = np.random.default_rng(seed)
