@@ -68,10 +68,15 @@ def different(config, where, *arguments: str) -> Finished:
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(["--workers", "2", "--set", "placement.batch=7"], id="two workers"),
+        pytest.param(
+            ["--workers", "2", "--set", "placement.batch=7"],
+            id="two workers",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             ["--set", "placement.shards=4", "--set", "placement.batch=1"],
             id="four shards, one row at a time",
+            marks=pytest.mark.slow,
         ),
         pytest.param(["--ray"], id="Ray", marks=pytest.mark.ray),
         pytest.param(
