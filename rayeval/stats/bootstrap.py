@@ -61,7 +61,7 @@ def on_grid(columns: Floats) -> Floats:
 
 
 def _distinct(columns: Floats) -> tuple[Floats, list[int]]:
-    """Every column once, and which of them each is: metrics of one slice count the same questions."""
+    """Every column once, and which of them each is: a slice's metrics count the same questions."""
     places: dict[bytes, int] = {}
     of_kind = [places.setdefault(column.tobytes(), len(places)) for column in columns.T]
     first = [of_kind.index(kind) for kind in range(len(places))]
