@@ -11,11 +11,14 @@ from typing import Any
 import typer
 
 from rayeval import __version__
+from rayeval.cli.compare import compare
 from rayeval.cli.doctor import doctor
+from rayeval.cli.gate import gate
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
 from rayeval.cli.resume import resume
 from rayeval.cli.run import run
+from rayeval.cli.runs import runs
 from rayeval.cli.show import show
 from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
@@ -34,8 +37,9 @@ app = typer.Typer(
     epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
     "3 inconclusive · 4 infrastructure failure.",
 )
-for command in (init, validate, run, show, verify, resume, doctor):
+for command in (init, validate, run, show, verify, resume, compare, gate, doctor):
     app.command()(command)
+app.add_typer(runs, name="runs", help="List runs, promote a baseline, see what differs.")
 
 
 @app.callback(invoke_without_command=True)

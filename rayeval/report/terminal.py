@@ -24,16 +24,16 @@ def run_text(run: Tables) -> str:
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
-        _titled("Means over answerable questions", _metrics(facts)),
-        _titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
-        _titled(_ended(facts), _failures(facts)),
+        titled("Means over answerable questions", _metrics(facts)),
+        titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
+        titled(_ended(facts), _failures(facts)),
         *_matrix(run, facts),
-        _titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
-        _titled("Latency in ms", _latency(facts)),
+        titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
+        titled("Latency in ms", _latency(facts)),
     ]
     if facts.warnings:
-        parts.append(_lines(f"{len(facts.warnings)} warnings", facts.warnings[:5]))
-    parts.append(_lines("Look at next", facts.next or ("no question was lost",)))
+        parts.append(lines(f"{len(facts.warnings)} warnings", facts.warnings[:5]))
+    parts.append(lines("Look at next", facts.next or ("no question was lost",)))
     parts.append(Text(f"\nrayeval show {run.run_id} QUESTION reads one of them; files: {run.path}"))
     return rendered(parts)
 
@@ -46,14 +46,14 @@ def metrics_text(run: Tables) -> str:
 
 def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """What a run would compute."""
-    table = _headed("step", "state", "partitions", "rows", "MB stored")
+    table = headed("step", "state", "partitions", "rows", "MB stored")
     for row in rows:
         parts = "?" if row["partitions"] is None else row["partitions"]
         done = f"{row['partitions_stored']}/{parts}"
         size = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
         rows_known = "?" if row["rows"] is None else f"{row['rows']:,}"
         table.row(row["step"], row["state"], done, rows_known, size)
-    return rendered([_titled("What would be computed", table)])
+    return rendered([titled("What would be computed", table)])
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:
@@ -84,7 +84,8 @@ class _Plain(Table):
         self.add_row(*(Text(cell) for cell in cells))
 
 
-def _headed(*columns: str) -> _Plain:
+def headed(*columns: str) -> _Plain:
+    """A table with a head; the first column to the left, figures to the right."""
     table = _Plain(headed=True)
     for place, name in enumerate(columns):
         justify: JustifyMethod = "left" if place == 0 else "right"
@@ -92,12 +93,13 @@ def _headed(*columns: str) -> _Plain:
     return table
 
 
-def _titled(title: str, table: Table) -> Group:
+def titled(title: str, table: Table) -> Group:
+    """A table below its title."""
     return Group(Text(f"\n{title}", style="bold"), table)
 
 
 def _metrics(facts: Overview) -> _Plain:
-    table = _headed("stage", *facts.shown, "n", "errors")
+    table = headed("stage", *facts.shown, "n", "errors")
     for stage in facts.stages:
         cells = [facts.means.get((stage, metric)) for metric in facts.shown]
         n = max((cell.n for cell in cells if cell), default=0)
@@ -130,24 +132,24 @@ def _failures(facts: Overview) -> _Plain:
 
 
 def _slices(facts: Overview) -> _Plain:
-    table = _headed("slice", "n", *facts.shown)
+    table = headed("slice", "n", *facts.shown)
     for name, n, values in facts.slices:
         table.row(name, str(n), *(number(value) for value in values))
     return table
 
 
 def _latency(facts: Overview) -> _Plain:
-    table = _headed("stage", "p50", "p95", "questions", "mode")
+    table = headed("stage", "p50", "p95", "questions", "mode")
     for stage, mode, median, high, n in facts.latency:
         table.row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
     return table
 
 
-def _lines(title: str, lines: Sequence[str]) -> Group:
+def lines(title: str, texts: Sequence[str]) -> Group:
     """Lines that go on indented below themselves where they are long."""
     grid = Table.grid(padding=(0, 1))
-    for line in lines:
-        grid.add_row("-", Text(line))
+    for text in texts:
+        grid.add_row("-", Text(text))
     return Group(Text(f"\n{title}", style="bold"), grid)
 
 
@@ -157,10 +159,10 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
     if failed.is_empty():
         return []
     stages = [stage for stage, _ in facts.bounds]
-    table = _headed("question", *stages)
+    table = headed("question", *stages)
     for row in failed.head(most).iter_rows(named=True):
         seen = dict.fromkeys(row["observed_stages"], "·")
         seen |= dict.fromkeys(row["reached_stages"], "●")
         table.row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
     shown = f"{min(most, failed.height)} of {failed.height}"
-    return [_titled(f"Failed questions (● all gold there, · lost), {shown}", table)]
+    return [titled(f"Failed questions (● all gold there, · lost), {shown}", table)]
