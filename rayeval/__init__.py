@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rayeval.execution.decide.comparison import Comparison
     from rayeval.execution.runs import Run
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "evaluate", "load"]
+__all__ = ["__version__", "compare", "evaluate", "load"]
 
 
 def evaluate(
@@ -64,3 +65,27 @@ def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> 
     from rayeval.execution import runs as found
 
     return found.load(os.fspath(run), os.fspath(runs))
+
+
+def compare(
+    new: Run | str | os.PathLike[str],
+    base: Run | str | os.PathLike[str],
+    *,
+    shared: bool = False,
+    allow: Sequence[str] = (),
+    metrics: Sequence[str] | None = None,
+    runs: str | os.PathLike[str] = "runs",
+) -> Comparison:
+    """What `new` changed against `base`: two runs, or what `load` takes, or a baseline's name.
+
+    shared: compare on the questions that both have. allow: what may differ all the same (golden,
+    analyzer, hardware). metrics: those with intervals by slice.
+    Raises PairingError for runs that can't be compared.
+    """
+    from rayeval.execution.decide.baselines import baseline
+    from rayeval.execution.decide.comparison import Options, compare_runs
+    from rayeval.execution.runs import Run
+
+    sides = [r if isinstance(r, Run) else baseline(os.fspath(r), os.fspath(runs))
+             for r in (base, new)]  # fmt: skip
+    return compare_runs(*sides, Options(shared, tuple(allow), metrics))

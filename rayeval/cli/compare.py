@@ -36,7 +36,7 @@ def compare(
 
     Example: `rayeval compare 20260802 --baseline main`
     """
-    from rayeval.compare.differences import KINDS
+    from rayeval.comparison.differences import KINDS
     from rayeval.execution.decide.baselines import baseline as named
     from rayeval.execution.decide.comparison import Options, compare_runs, write_comparison
     from rayeval.execution.runs import load

@@ -13,11 +13,11 @@ from typing import Any
 import polars as pl
 
 from rayeval import files
-from rayeval.compare import differences
-from rayeval.compare.deltas import deltas
-from rayeval.compare.latency import latency_deltas
-from rayeval.compare.pairs import Pairs, pair
-from rayeval.compare.transitions import counted, transitions
+from rayeval.comparison import differences
+from rayeval.comparison.deltas import deltas
+from rayeval.comparison.latency import latency_deltas
+from rayeval.comparison.pairs import Pairs, pair
+from rayeval.comparison.transitions import counted, transitions
 from rayeval.errors import PairingError
 from rayeval.execution.runs import Run
 from rayeval.report.comparison import comparison_text
@@ -163,7 +163,7 @@ def _id(base: Run, new: Run, options: Options) -> str:
 
 
 def _no_latency() -> pl.DataFrame:
-    from rayeval.compare.latency import SCHEMA
+    from rayeval.comparison.latency import SCHEMA
 
     return pl.DataFrame(schema=SCHEMA)
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from rayeval import files
-from rayeval.compare.measure import figure, stage_of
-from rayeval.compare.pairs import Pairs, pair
+from rayeval.comparison.measure import figure, stage_of
+from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
 from rayeval.execution.runs import Run
 from rayeval.execution.values import parsed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from rayeval.compare.pairs import Pairs
+from rayeval.comparison.pairs import Pairs
 
 ABSENT = "not answerable"
 

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from rayeval.columns import Floats, Ints
-from rayeval.compare import latency
-from rayeval.compare.differences import other_hardware
-from rayeval.compare.direction import direction
-from rayeval.compare.pairs import Bools, Pairs, measured, pair
+from rayeval.comparison import latency
+from rayeval.comparison.differences import other_hardware
+from rayeval.comparison.direction import direction
+from rayeval.comparison.pairs import Bools, Pairs, measured, pair
 from rayeval.errors import ConfigError
 from rayeval.gates.config import RELATIVE, Gate
 from rayeval.gates.verdicts import SAME, Measured

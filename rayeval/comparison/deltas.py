@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from rayeval.columns import Floats
-from rayeval.compare.direction import Direction, direction
-from rayeval.compare.pairs import Bools, Pairs
+from rayeval.comparison.direction import Direction, direction
+from rayeval.comparison.pairs import Bools, Pairs
 from rayeval.stats.bootstrap import REPLICATES, sign_flip_p
 from rayeval.stats.clusters import Sums, intra_cluster_correlation, means
 from rayeval.stats.corrections import holm
