@@ -86,6 +86,8 @@ def compare(
     from rayeval.execution.decide.comparison import Options, compare_runs
     from rayeval.execution.runs import Run
 
-    sides = [r if isinstance(r, Run) else baseline(os.fspath(r), os.fspath(runs))
-             for r in (base, new)]  # fmt: skip
-    return compare_runs(*sides, Options(shared, tuple(allow), metrics))
+    before, after = (
+        one if isinstance(one, Run) else baseline(os.fspath(one), os.fspath(runs))
+        for one in (base, new)
+    )
+    return compare_runs(before, after, Options(shared, tuple(allow), metrics))
