@@ -3,6 +3,7 @@
     ray job submit --working-dir . -- python jobs/evaluate.py configs/quickstart.yaml \
         --runs /shared/runs --verdict /shared/verdict.json
 
+A job's own folder is Ray's copy of the working directory and goes with it, so name both outside it.
 The verdict file says how it ended, since a job's own exit code is not passed on by every scheduler:
 {"exit_code": 0, "run_id": …, "path": …, "status": …} or {"exit_code": 2, "error": …}.
 """
@@ -22,6 +23,7 @@ from rayeval.execution.evaluate import run_config
 from rayeval.execution.job import Options
 from rayeval.execution.load import load_config
 from rayeval.execution.progress import Bars
+from rayeval.report.terminal import run_text
 
 
 def evaluate(
@@ -38,8 +40,9 @@ def evaluate(
     """Run CONFIG on the Ray cluster that this job was submitted to."""
     try:
         with Bars() as bars:
-            options = Options(runs, store, ray_address=address, workers=workers)
+            options = Options(files.absolute(runs), store, ray_address=address, workers=workers)
             result = run_config(load_config(config, sets or ()), options, bars)
+        print(run_text(result))
         summary = result.summary()
         said: dict[str, Any] = {name: summary[name] for name in ("run_id", "path", "status")}
         said["exit_code"] = exit_code(summary["status"])

@@ -7,6 +7,9 @@ every store key.
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
+
 import pyarrow as pa
 
 VERSION = 1
@@ -226,3 +229,9 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 def empty(schema: pa.Schema) -> pa.Table:
     """A table of `schema` without rows."""
     return schema.empty_table()
+
+
+def made_question_id(question: str) -> str:
+    """The id of a question that was given none: the same wherever its words (NFC) are the same."""
+    text = unicodedata.normalize("NFC", question)
+    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -13,7 +13,9 @@ import typer
 from rayeval import __version__
 from rayeval.cli.compare import compare
 from rayeval.cli.doctor import doctor
+from rayeval.cli.export import export
 from rayeval.cli.gate import gate
+from rayeval.cli.golden import golden
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
 from rayeval.cli.resume import resume
@@ -37,9 +39,21 @@ app = typer.Typer(
     epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
     "3 inconclusive · 4 infrastructure failure.",
 )
-for command in (init, validate, run, show, verify, resume, compare, gate, doctor):
+for command in (
+    init,
+    validate,
+    run,
+    show,
+    verify,
+    resume,
+    compare,
+    gate,
+    export,
+    doctor,
+):
     app.command()(command)
 app.add_typer(runs, name="runs", help="List runs, promote a baseline, see what differs.")
+app.add_typer(golden, name="golden", help="Import, check and grow a golden set.")
 
 
 @app.callback(invoke_without_command=True)

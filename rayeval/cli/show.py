@@ -21,13 +21,19 @@ def show(
 
     Example: `rayeval show 20260801 q-017`
     """
+    from rayeval.execution.guard import looks
     from rayeval.execution.runs import load
+    from rayeval.report.ledger import looks_text
     from rayeval.report.question import question_json, question_text
     from rayeval.report.terminal import run_text
 
     result = load(run, runs)
     if question is None:
-        options.print_json(result.summary()) if json else print(run_text(result))  # noqa: T201
+        seen = looks(result)
+        if json:
+            options.print_json(result.summary() | ({"test_split": seen} if seen else {}))
+        else:
+            print(run_text(result) + (f"\n{looks_text(seen)}" if seen else ""))  # noqa: T201
     elif json:
         options.print_json(question_json(result, question))
     else:

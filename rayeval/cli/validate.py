@@ -19,7 +19,7 @@ def validate(
     """
     from rayeval.execution.job import Options
     from rayeval.execution.validate import validate_config
-    from rayeval.report.plain import printable
+    from rayeval.report.plain import plural, printable
 
     problems = validate_config(config, sets or (), Options(runs, store))
     bad = [problem for problem in problems if not problem.warning]
@@ -32,5 +32,6 @@ def validate(
         print(f"problem  {printable(str(problem))}")  # noqa: T201
     for problem in warnings:
         print(f"warning  {printable(str(problem))}")  # noqa: T201
-    print(f"{len(bad)} problems, {len(warnings)} warnings in {config}")  # noqa: T201
+    counts = f"{plural(len(bad), 'problem')}, {plural(len(warnings), 'warning')}"
+    print(f"{counts} in {config}")  # noqa: T201
     return EXIT_INVALID if bad else EXIT_PASS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -134,11 +134,17 @@ def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
 
 def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
     """What each stage needs, as something to try: it says what is there or raises InputError."""
-    yield "tokenizer", lambda: str(config.tokenizer.identity())
+    yield "tokenizer", lambda: _facts(config.tokenizer.identity())
     for name, arm in config.retrieve.arms.items():
         yield name, partial(_arm, arm)
     if config.rerank is not None:
         yield "rerank", partial(_reranker, config.rerank)
+
+
+def _facts(identity: Mapping[str, object]) -> str:
+    """An identity to be read: `words, unicode 14.0.0`."""
+    rest = (f"{name} {value}" for name, value in identity.items() if name not in ("kind", "v"))
+    return ", ".join([str(identity["kind"]), *rest])
 
 
 def _arm(arm: Bm25 | Dense) -> str:

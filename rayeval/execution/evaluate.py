@@ -60,6 +60,9 @@ def execute(job: Job, watcher: Watcher) -> Run:
         job.pin(inputs)
         plan = make_plan(job.config, inputs, job.options.limit)
         done, warnings = compute(job.options.root, plan, executor, watcher)
+        if job.config.latency.sample:
+            n = min(job.config.latency.sample, done[plan.resolved.key].rows)
+            watcher.say(f"  {'latency':<22} {n:>9,} questions, measured one at a time …")
         commit_run(job, inputs, plan, done, warnings, executor)
     return Run(job.folder)
 

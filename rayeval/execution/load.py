@@ -112,15 +112,23 @@ def _placed(key: Any, value: Any, base: str) -> Any:
     return place if named else value
 
 
+def _hint(name: str, place: str) -> str:
+    """What an unknown key may mean."""
+    known = _known()
+    if name in known:
+        group = place.rpartition(".")[0]
+        whole = f"; to change its kind, set all of it: --set '{group}={{kind: …}}'"
+        return f" here (other places or kinds have it){whole if group else ''}"
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def _plain(error: Mapping[str, Any], values: Any) -> str:
     """One pydantic error in plain words, with the nearest known name for an unknown key."""
     place = _place(error["loc"], values)
     kind, found = error["type"], error["input"]
     if kind == "extra_forbidden":
-        name = str(error["loc"][-1])
-        near = difflib.get_close_matches(name, _known(), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        return f"{place}: unknown key{hint}"
+        return f"{place}: unknown key{_hint(str(error['loc'][-1]), place)}"
     if kind == "missing":
         return f"{place}: missing"
     if kind == "union_tag_invalid":

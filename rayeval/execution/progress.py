@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from rayeval.execution.store import Commit
+
+SLOW_S = 10.0
+"""A step that takes longer says so before it ends; a model may need minutes for one partition."""
 
 
 class Watcher(Protocol):
@@ -50,7 +61,7 @@ class Silent:
 
 
 class Bars(AbstractContextManager["Bars"]):
-    """A live bar in a terminal; elsewhere a line when a step ends."""
+    """A live bar in a terminal; elsewhere a line when a step ends, and when it takes long."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -59,6 +70,7 @@ class Bars(AbstractContextManager["Bars"]):
             TextColumn("{task.description:<22}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[said]}"),
+            TimeElapsedColumn(),
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
@@ -82,15 +94,30 @@ class Bars(AbstractContextManager["Bars"]):
     ) -> Iterator[Commit]:
         """Passes commits through and shows how far they are."""
         start, done = time.monotonic(), 0
-        task: TaskID = self.bars.add_task(name, total=total, said="")
-        for commit in commits:
-            done += commit.rows
-            rate = done / max(time.monotonic() - start, 1e-9)
-            of = f"/{rows:,}" if rows else ""
-            self.bars.update(task, advance=1, said=f"{done:,}{of} rows {rate:,.0f}/s")
-            yield commit
+        ahead = f"{rows:,} rows" if rows else ""
+        task: TaskID = self.bars.add_task(name, total=total, said=ahead)
+        with self._patience(name, ahead):
+            for commit in commits:
+                done += commit.rows
+                rate = done / max(time.monotonic() - start, 1e-9)
+                of = f"/{rows:,}" if rows else ""
+                self.bars.update(task, advance=1, said=f"{done:,}{of} rows {rate:,.0f}/s")
+                yield commit
         self.bars.remove_task(task)
         self._line(name, f"{done:>9,} rows  {time.monotonic() - start:6.1f} s")
+
+    @contextmanager
+    def _patience(self, name: str, ahead: str) -> Iterator[None]:
+        """Where no bar moves, a line once the step has taken `SLOW_S`."""
+        text = f"{ahead:>14} … still computing".rstrip()
+        notice = threading.Timer(SLOW_S, self._line, (name, text))
+        notice.daemon = True
+        if not self.live:
+            notice.start()
+        try:
+            yield
+        finally:
+            notice.cancel()
 
     def say(self, text: str) -> None:
         """A line above the bars."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import unicodedata
 from typing import Any
 
 from rayeval.golden.text import LONE
+from rayeval.tables import made_question_id
 
 _NAMED = re.compile(r'"question_id"\s*:\s*("(?:[^"\\]|\\.)*")')
 
@@ -22,8 +21,7 @@ def id_of(value: Any) -> str | None:
         return _storable(named)
     if named is not None or not isinstance(question, str) or LONE.search(question):
         return None
-    text = unicodedata.normalize("NFC", question)
-    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    return made_question_id(question)
 
 
 def id_in(line: bytes) -> str | None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice
+from rayeval.report.plain import plural
 from rayeval.report.tables import Tables
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
@@ -41,6 +43,8 @@ class Overview:
     corpus: str
     models: tuple[str, ...]
     stages: tuple[str, ...]
+    population: str
+    """What the means are over."""
     shown: tuple[str, ...]
     """Metrics worth a column."""
     means: dict[tuple[str, str], Cell]
@@ -68,9 +72,10 @@ def overview(run: Tables) -> Overview:
     return Overview(
         title=f"{run.manifest['name']} · {run.run_id}",
         counts=_counts(run.questions),
-        corpus="{documents} documents, {chunks} chunks".format(**run.manifest["corpus"]),
+        corpus=", ".join(plural(run.manifest["corpus"][f"{n}s"], n) for n in ("document", "chunk")),
         models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
         stages=stages,
+        population=_population(run.questions),
         shown=shown,
         means=_means(run.aggregate),
         slices=_slices(run.slices, stages[-1], shown),
@@ -93,9 +98,17 @@ def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
 def _counts(questions: pl.DataFrame) -> str:
     answerable = int(questions["answerable"].sum())
     return (
-        f"{questions.height} questions: {answerable} answerable, "
+        f"{plural(questions.height, 'question')}: {answerable} answerable, "
         f"{questions.height - answerable} not"
     )
+
+
+def _population(questions: pl.DataFrame) -> str:
+    """Synthetic questions that nobody checked count in their own slice only."""
+    unchecked = pl.col("slices").list.contains(SYNTHETIC) & pl.col("answerable")
+    aside = questions.filter(unchecked).height
+    told = f", {plural(aside, 'synthetic, unvalidated one')} aside" if aside else ""
+    return f"Means over answerable questions{told}"
 
 
 def _means(aggregate: pl.DataFrame) -> dict[tuple[str, str], Cell]:

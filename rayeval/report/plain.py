@@ -10,3 +10,8 @@ _SHOWN |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 def printable(text: str) -> str:
     """`text` without what a terminal obeys: a document's escape sequences are shown, not done."""
     return text.translate(_SHOWN)
+
+
+def plural(count: int, noun: str) -> str:
+    """`count` of what `noun` names."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
+from rich.cells import cell_len, set_cell_size
 
 from rayeval.errors import RunError
 from rayeval.report.plain import printable
 from rayeval.report.tables import Tables
 
 TOP = 5
+
+DETAILS = (("depth", "depth"), ("group", "group_id"))
 
 Spans = Sequence[Mapping[str, int]]
 
@@ -24,6 +27,7 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
     rows = run.trace.filter(pl.col("question_id") == question_id).to_dicts()
     passages = _passages(run.passages, rows)
     gold = [item for item in question["evidence"] if item["gold"]]
+    full = run.manifest["config"]["metrics"]["full"]
     return {
         "question_id": question_id,
         "question": question["question"],
@@ -31,7 +35,7 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
         "answerable": question["answerable"],
         "slices": question["slices"],
         "failure": failure[0] if failure else None,
-        "evidence": [_evidence(item) for item in question["evidence"]],
+        "evidence": [_evidence(item, full) for item in question["evidence"]],
         "filter": _filter(rows),
         "stages": {
             row["stage"]: _stage(row, passages, gold) for row in rows if row["stage"] != "filter"
@@ -50,19 +54,28 @@ def question_text(run: Tables, question_id: str) -> str:
     lines += [f"          {line}" for line in _contributing(facts["failure"])]
     for item in facts["evidence"]:
         lines.append(f"evidence  {_evidence_line(item)}")
+    needed = {item["evidence_id"]: item["needed"] for item in facts["evidence"]}
     for name, stage in facts["stages"].items():
-        lines += ["", f"{name}: {_stage_line(stage)}"]
-        lines += [_hit_line(hit) for hit in stage["hits"][:TOP]]
+        lines += ["", f"{name}: {_stage_line(stage, needed)}"]
+        lines += [_hit_line(hit) for hit in _worth_reading(stage["hits"], needed)]
     return printable("\n".join(lines))
 
 
 def _row(questions: pl.DataFrame, question_id: str, run_id: str) -> dict[str, Any]:
     found = questions.filter(pl.col("question_id") == question_id).to_dicts()
     if not found:
-        near = difflib.get_close_matches(question_id, questions["question_id"].to_list(), n=3)
-        hint = f"; near it: {', '.join(near)}" if near else ""
-        raise RunError(f"run {run_id} has no question {question_id!r}{hint}")
+        hint = _ids(question_id, questions["question_id"].to_list())
+        raise RunError(f"run {run_id} has no question {question_id!r}; {hint}")
     return found[0]
+
+
+def _ids(question_id: str, known: Sequence[str]) -> str:
+    """Ids that may be meant; they are the user's own, or made of the question."""
+    near = difflib.get_close_matches(question_id, known, n=3)
+    if near:
+        return f"near it: {', '.join(near)}"
+    more = f" and {len(known) - 6:,} more (questions.parquet)" if len(known) > 6 else ""
+    return f"it has {', '.join(known[:6])}{more}"
 
 
 def _passages(passages: pl.DataFrame, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -71,9 +84,11 @@ def _passages(passages: pl.DataFrame, rows: Iterable[Mapping[str, Any]]) -> dict
     return {row["chunk_id"]: row for row in found.to_dicts()}
 
 
-def _evidence(item: Mapping[str, Any]) -> dict[str, Any]:
+def _evidence(item: Mapping[str, Any], full: float) -> dict[str, Any]:
+    """`needed`: the share of it that one chunk must hold to find it."""
     names = ("evidence_id", "group_id", "source_id", "revision_id", "spans", "quote", "relevance")
-    return {name: item[name] for name in (*names, "gold", "visible", "found")}
+    known = {name: item[name] for name in (*names, "gold", "visible", "found")}
+    return {**known, "needed": 1.0 if item["whole"] else full}
 
 
 def _filter(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -123,8 +138,9 @@ def _contributing(failure: Mapping[str, Any] | None) -> list[str]:
     lines = []
     for item in (failure or {}).get("contributing") or []:
         rank = "" if item["rank"] is None else f"; its true rank is {item['rank']:,}"
-        depth = "" if item["depth"] is None else f" (depth {item['depth']})"
-        lines.append(f"{item['stage']}: {item['code']}{rank}{depth}")
+        known = [f"{name} {item[key]}" for name, key in DETAILS if item[key] is not None]
+        details = f" ({', '.join(known)})" if known else ""
+        lines.append(f"{item['stage']}: {item['code']}{rank}{details}")
     return lines
 
 
@@ -132,16 +148,36 @@ def _evidence_line(item: Mapping[str, Any]) -> str:
     spans = ", ".join(f"{s['start_char']}–{s['end_char']}" for s in item["spans"])
     where = f"{item['source_id']}@{item['revision_id']}[{spans}]"
     mark = "gold" if item["gold"] else f"relevance {item['relevance']}"
-    quote = f" “{shortened(item['quote'])}”" if item["quote"] else ""
+    quote = f"\n          “{shortened(item['quote'])}”" if item["quote"] else ""
     return f"{item['evidence_id']} ({item['group_id']}, {mark}) {where}{quote}"
 
 
-def _stage_line(stage: Mapping[str, Any]) -> str:
+def _stage_line(stage: Mapping[str, Any], needed: Mapping[str, float]) -> str:
     if stage["error"]:
         return f"error: {stage['error']}"
-    ranks = [str(hit["rank"]) for hit in stage["hits"] if hit["covers"]]
-    found = f"gold at {', '.join(ranks[:6])}" if ranks else "no gold"
-    return f"{len(stage['hits'])} hits, {found}"
+    holding = [hit for hit in stage["hits"] if hit["covers"]]
+    found = [hit["rank"] for hit in holding if _finds(hit["covers"], needed)]
+    parts = [hit["rank"] for hit in holding if hit["rank"] not in found]
+    said = [f"gold at {_ranks(found)}"] if found else []
+    said += [f"part of gold at {_ranks(parts)}"] if parts else []
+    n = len(stage["hits"])
+    return f"{n} {'hit' if n == 1 else 'hits'}, {', '.join(said) or 'no gold'}"
+
+
+def _finds(covers: Mapping[str, float], needed: Mapping[str, float]) -> bool:
+    return any(share >= needed[name] for name, share in covers.items())
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, ranks[:6])) + (", …" if len(ranks) > 6 else "")
+
+
+def _worth_reading(
+    hits: Sequence[Mapping[str, Any]], needed: Mapping[str, float]
+) -> list[Mapping[str, Any]]:
+    """The first of them, and gold that is found further down."""
+    below = [hit for hit in hits[TOP:] if _finds(hit["covers"], needed)]
+    return [*hits[:TOP], *below[:TOP]]
 
 
 def _hit_line(hit: Mapping[str, Any]) -> str:
@@ -153,6 +189,6 @@ def _hit_line(hit: Mapping[str, Any]) -> str:
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """One line of at most `most` characters."""
+    """One line of at most `most` columns; a Korean character takes two."""
     line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return line if cell_len(line) <= most else set_cell_size(line, most - 1).rstrip() + "…"

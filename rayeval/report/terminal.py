@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rayeval.report.overview import Overview, overview
-from rayeval.report.plain import printable
+from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
 
 WIDTH = 100
@@ -24,15 +24,15 @@ def run_text(run: Tables) -> str:
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
-        titled("Means over answerable questions", _metrics(facts)),
+        titled(facts.population, _metrics(facts)),
         titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
-        titled(_ended(facts), _failures(facts)),
+        titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
         titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
         titled("Latency in ms", _latency(facts)),
     ]
     if facts.warnings:
-        parts.append(lines(f"{len(facts.warnings)} warnings", facts.warnings[:5]))
+        parts.append(lines(plural(len(facts.warnings), "warning"), facts.warnings[:5]))
     parts.append(lines("Look at next", facts.next or ("no question was lost",)))
     parts.append(Text(f"\nrayeval show {run.run_id} QUESTION reads one of them; files: {run.path}"))
     return rendered(parts)
@@ -93,9 +93,9 @@ def headed(*columns: str) -> _Plain:
     return table
 
 
-def titled(title: str, table: Table) -> Group:
+def titled(title: str, table: Table | None) -> Group:
     """A table below its title."""
-    return Group(Text(f"\n{title}", style="bold"), table)
+    return Group(Text(f"\n{title}", style="bold"), *([table] if table else ()))
 
 
 def _metrics(facts: Overview) -> _Plain:
@@ -160,6 +160,9 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
         return []
     stages = [stage for stage, _ in facts.bounds]
     table = headed("question", *stages)
+    table.padding = (0, 1, 0, 0)
+    for column in table.columns:
+        column.overflow = "fold"
     for row in failed.head(most).iter_rows(named=True):
         seen = dict.fromkeys(row["observed_stages"], "·")
         seen |= dict.fromkeys(row["reached_stages"], "●")

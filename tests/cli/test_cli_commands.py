@@ -9,7 +9,7 @@ import pytest
 
 from rayeval.cli.main import run_command
 
-COMMANDS = ("init", "validate", "run", "show", "verify", "resume", "doctor")
+COMMANDS = ("init", "validate", "run", "show", "verify", "resume", "export", "doctor")
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,9 @@ def test_dry_run_computes_nothing(started, tmp_path, capsys):
 def test_doctor_names_what_a_configuration_lacks(started, capsys):
     config = str(started / "rayeval.yaml")
     assert run_command(["doctor", config]) == 0
-    capsys.readouterr()
+    text = capsys.readouterr().out
+    assert "words, unicode " in text
+    assert "{" not in text
     rerank = "rerank={kind: cross_encoder, model: ./nothing}"
     assert run_command(["doctor", config, "--set", rerank, "--json"]) == 2
     lacking = [f for f in printed(capsys)["findings"] if f["needed"]]

@@ -40,6 +40,10 @@ def left(folder: Path) -> list[str]:
     ("override", "says"),
     [
         pytest.param("chunk.sise=40", "chunk.sise: unknown key; did you mean size?", id="typo"),
+        pytest.param("retrieve.arms.bm25.analyzer={kind: kiwi, n: 2}",
+                     "analyzer.n: unknown key here (other places or kinds have it); to change its "
+                     "kind, set all of it: --set 'retrieve.arms.bm25.analyzer={kind: …}'",
+                     id="another kind's key"),
         pytest.param("retrieve.arms.bm25.depht=9", "retrieve.arms.bm25.depht: unknown key; did "
                      "you mean depth?", id="typo in an arm"),
         pytest.param("chunk.kind=fxed", "chunk: unknown kind 'fxed'; expected one of", id="kind"),

@@ -175,6 +175,8 @@ def test_a_submitted_job_writes_its_verdict(project, tmp_path, local, head):
     assert done.returncode == 0, done.stdout + done.stderr
     said = json.loads(verdict.read_text())
     assert said["exit_code"] == 0
+    assert "Means over answerable questions" in done.stdout
+    assert said["path"] in done.stdout
     assert contents(load(said["path"])) == local
     bad = submit(head, str(project / "rayeval.yaml"), "--set", "chunk.sise=4", "--verdict",
                  str(verdict))  # fmt: skip

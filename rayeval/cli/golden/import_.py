@@ -1,0 +1,53 @@
+"""`rayeval golden import`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from rayeval.cli import options
+from rayeval.errors import ConfigError
+
+
+class FormatsCommand(TyperCommand):
+    """Lists the formats in its help, which are looked up only then."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """As every command's, with the formats at the end."""
+        from rayeval.interop.formats import formats
+
+        rows = [f"- `{name}`: {importer.FILES}" for name, importer in formats().items()]
+        self.epilog = "\n".join(["**Formats**", "", *rows])
+        super().format_help(ctx, formatter)
+
+
+def import_(
+    name: Annotated[str, typer.Argument(metavar="FORMAT", help="One of those listed below.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="As the format says.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where to write our files.")],
+    json: options.Json = False,
+) -> None:
+    """Turn another tool's files into golden.jsonl, docs.jsonl and trace.jsonl.
+
+    All is written or, where a row can't be mapped, nothing.
+
+    Example: `rayeval golden import beir scifact/ --out scifact-golden`
+    """
+    from rayeval.interop.formats import formats
+    from rayeval.interop.out.ours import write_imported
+    from rayeval.report.plain import printable
+
+    known = formats()
+    if name not in known:
+        raise ConfigError(f"unknown format {name!r}; there are {', '.join(known)}")
+    imported = known[name].read(files)
+    written = write_imported(imported, out)
+    if json:
+        options.print_json({"path": out, "files": written, "notes": list(imported.notes)})
+        return
+    for file, rows in written.items():
+        print(printable(f"{out}/{file}: {rows} rows"))  # noqa: T201
+    for note in imported.notes:
+        print(printable(f"note: {note}"))  # noqa: T201

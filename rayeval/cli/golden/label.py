@@ -1,0 +1,198 @@
+"""`rayeval golden label`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rayeval.cli import options
+from rayeval.errors import InputError
+from rayeval.report.plain import printable
+
+if TYPE_CHECKING:
+    from rayeval.cli.keys import Keys
+    from rayeval.execution.grow.session import Session
+
+GROUP_KEYS = "123456789abcdefghijklmoprtvwxyz"
+"""n is a new fact; q, s and u mean what they mean elsewhere."""
+
+
+def label(
+    run: options.RunName,
+    golden: Annotated[
+        str | None, typer.Option("--golden", metavar="G", help="The golden set [the run's own].")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="G2", help="Write it there [in its own place].")
+    ] = None,
+    stage: Annotated[
+        str | None, typer.Option("--stage", metavar="S", help="Whose hits [the last stage's].")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", min=1, help="Only hits of rank 1 to K.")] = 10,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="RUN", help="First the hits that only one of them has."),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option("--batch", metavar="FILE", help="Take grades from this CSV or JSON Lines."),
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option("--sheet", metavar="OUT.csv", help="Write the hits to a sheet for --batch."),
+    ] = None,
+    runs: options.Runs = "runs",
+    json: options.Json = False,
+) -> None:
+    """Grade hits that nobody has judged yet; one key each, written at once.
+
+    A hit of grade 2 or 3 also needs the fact that it supports: a new one, or one that is known
+    already. Nothing is lost when you quit: the next time goes on with the hits that are left.
+    docs/labelling.md says how to grade.
+
+    Example: `rayeval golden label 20260801 --against 20260731 --k 5`
+    """
+    from rayeval.cli.keys import keys
+    from rayeval.execution.grow.batch import apply_batch, write_sheet
+    from rayeval.execution.grow.session import Session
+    from rayeval.execution.runs import load
+    from rayeval.report.labelling import summary_text
+
+    other = None if against is None else load(against, runs)
+    session = Session(load(run, runs), golden, out, stage, k, other)
+    if batch is not None:
+        there = apply_batch(session, batch)
+        if there:
+            options.say(f"{there} grades of {batch} were there already")
+    elif sheet is not None:
+        items = session.items()
+        write_sheet(session, items, sheet)
+        options.say(
+            printable(f"Wrote {items.height} hits to {sheet}; fill in `grade` and `group`.")
+        )
+    elif sys.stdin.isatty():
+        with suppress(KeyboardInterrupt), keys() as typed:
+            _Desk(session, typed).work()
+    else:
+        raise InputError(
+            "there is no terminal to grade at: write the hits with --sheet OUT.csv, fill it in, "
+            "and take the grades in with --batch OUT.csv"
+        )
+    left = sum(map(session.open, session.items().iter_rows(named=True)))
+    if json:
+        options.print_json(_document(session, left))
+    else:
+        print(summary_text(session.changes, session.path, session.version, left))  # noqa: T201
+
+
+class _Desk:
+    """One hit after the other, at a terminal."""
+
+    def __init__(self, session: Session, keys: Keys) -> None:
+        self.session, self.keys = session, keys
+        self.items = session.items().to_dicts()
+        rows = session.golden.questions.select(["question_id", "question", "reference_answer"])
+        self.questions = {row["question_id"]: row for row in rows.to_pylist()}
+        self.graded: list[int] = []
+        """The places of the hits that were graded, for undo."""
+
+    def work(self) -> None:
+        """Until all hits are graded, or until the user quits."""
+        place = 0
+        while place < len(self.items):
+            item = self.items[place]
+            if place not in self.graded and not self.session.open(item):
+                place += 1
+                continue
+            key = self._asked(place)
+            if key == "q":
+                return
+            if key == "u":
+                place = self._undone(place)
+            elif key == "s" or self._grade(place, int(key)):
+                place += 1
+
+    def _asked(self, place: int) -> str:
+        """One of the keys, once the hit is shown."""
+        from rayeval.report.labelling import item_text
+
+        item = self.items[place]
+        question = self.questions[item["question_id"]]
+        options.say(item_text(item, question, place=place + 1, total=len(self.items)))
+        return self.keys.next("0123suq", end="q")
+
+    def _grade(self, place: int, grade: int) -> bool:
+        """Writes a grade; False if the user thought better of it."""
+        from rayeval.report.labelling import change_text, groups_text
+
+        item, group = self.items[place], None
+        known = self.session.groups(item["question_id"])
+        if grade >= self.session.relevant and known:
+            options.say(groups_text(GROUP_KEYS, known))
+            keys = dict(zip(GROUP_KEYS, known, strict=False))
+            key = self.keys.next("".join(["n", *keys, "uq"]), end="q")
+            if key in "uq":
+                return False
+            group = keys.get(key)
+        try:
+            change = self.session.grade(item, grade, group)
+        except InputError as error:
+            options.say(printable(str(error)))
+            return True
+        self.graded.append(place)
+        options.say(change_text(change))
+        return True
+
+    def _undone(self, place: int) -> int:
+        """Back at the hit that was graded last."""
+        if self.session.undo() is None:
+            options.say("nothing to take back")
+            return place
+        return self.graded.pop()
+
+
+def _document(session: Session, left: int) -> dict[str, Any]:
+    """What --json prints."""
+    changes = session.changes
+    first: dict[str, Mapping[str, float]] = {}
+    last: dict[str, Mapping[str, float]] = {}
+    for change in changes:
+        first.setdefault(change.question_id, change.before.question)
+        last[change.question_id] = change.after.question
+    means = _pairs(changes[0].before.mean, changes[-1].after.mean) if changes else {}
+    return {
+        "golden": session.path,
+        "label_version": session.version if changes else None,
+        "stage": session.judging.stage,
+        "graded": [
+            {
+                "question_id": change.question_id,
+                "chunk_id": change.chunk_id,
+                "grade": change.grade,
+                "evidence_id": change.evidence["evidence_id"],
+                "group_id": change.evidence["group_id"],
+            }
+            for change in changes
+        ],
+        "left": left,
+        "metrics": means,
+        "questions": {name: _pairs(first[name], last[name]) for name in first},
+    }
+
+
+def _pairs(
+    before: Mapping[str, float | None], after: Mapping[str, float | None]
+) -> dict[str, dict[str, float | None]]:
+    """metric → before and after, null where undefined."""
+    return {
+        name: {"before": _number(before[name]), "after": _number(after[name])} for name in after
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value

@@ -1,0 +1,33 @@
+"""`rayeval golden ledger`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from rayeval.cli import options
+
+
+def ledger(
+    golden: Annotated[str, typer.Argument(metavar="GOLDEN", help="A golden set.")],
+    json: options.Json = False,
+) -> None:
+    """List the comparisons on the test split that people have seen.
+
+    A test split that is looked at often stops being one. Comparisons on other splits, and what CI
+    does with the `regression` split, are not counted.
+
+    Example: `rayeval golden ledger golden.jsonl`
+    """
+    from rayeval.golden.ledger import entries, ledger_path
+    from rayeval.report.ledger import ledger_text
+
+    found = entries(golden)
+    path = ledger_path(golden)
+    if json:
+        rows = [asdict(entry) for entry in found]
+        options.print_json({"ledger": path, "comparisons": len(found), "entries": rows})
+    else:
+        print(ledger_text(path, [asdict(entry) for entry in found]))  # noqa: T201

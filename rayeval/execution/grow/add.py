@@ -1,0 +1,115 @@
+"""One question more, its evidence located before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from rayeval.errors import DataError, InputError, Problem
+from rayeval.execution.grow.locate import OpenCorpus, Place
+from rayeval.golden.file import read_golden
+from rayeval.golden.grow import new_id
+from rayeval.golden.near import near
+from rayeval.golden.problems import Report, shown
+from rayeval.golden.rows import question_row
+from rayeval.tables import QUESTIONS
+
+SHOWN = 5
+
+
+class Adding:
+    """A golden set that one question is to be added to.
+
+    corpus: where evidence is looked for; None: it is taken as it is given.
+    """
+
+    def __init__(self, path: str, corpus: OpenCorpus | None) -> None:
+        self._golden = read_golden(path, new=True)
+        self._corpus = corpus
+
+    @property
+    def path(self) -> str:
+        """The golden set's file."""
+        return self._golden.path
+
+    def named(self, question: str, wanted: str | None = None) -> str:
+        """An id that no other question has.
+
+        Raises InputError if `wanted` is taken.
+        """
+        if wanted is None:
+            return new_id(question, self._golden.rows)
+        if wanted in self._golden.rows:
+            line, _ = self._golden.rows[wanted]
+            raise InputError(
+                f"{self.path}:{line} is the question {wanted!r} already; choose another --id, or "
+                "leave it out for one that is free"
+            )
+        return wanted
+
+    def near(self, question: str) -> list[dict[str, Any]]:
+        """Existing questions that ask nearly the same, the nearest first."""
+        others = pl.DataFrame(self._golden.questions.select(["question_id", "question"]))
+        return near(question, others).to_dicts()
+
+    def evidence(self, quote: str, source: str | None) -> tuple[dict[str, Any], Place | None]:
+        """One piece of evidence as it is to be written, and where it stands.
+
+        Raises DataError if the corpus has the quote nowhere, or at more than one place.
+        """
+        item = {"quote": quote} if source is None else {"source_id": source, "quote": quote}
+        table = self._checked({"question": "?", "evidence": [item]})
+        if self._corpus is None:
+            return item, None
+        places, problems = self._corpus.locate(table)
+        if problems:
+            raise self._refused(problems[0].kind, _plain(problems[0]))
+        if len(places) > 1:
+            raise self._refused("quote_ambiguous", _several(quote, places))
+        [place] = places
+        exact = quote if place.rendered else place.text
+        return {"source_id": place.source_id, "quote": exact}, place
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Writes the row.
+
+        Raises DataError with all that is wrong with it; nothing is written then.
+        """
+        self._checked(row)
+        self._golden.append(row)
+
+    def _checked(self, row: Mapping[str, Any]) -> pa.Table:
+        """The row as tables.QUESTIONS."""
+        report = Report(self.path)
+        line = len(self._golden.rows) + 1
+        found = question_row(dict(row), line, report, relevant=2)
+        if wrong := [problem for problem in report.problems if not problem.warning]:
+            raise DataError(
+                [Problem(self.path, None, p.question_id, p.kind, p.message) for p in wrong]
+            )
+        return pa.Table.from_pylist([] if found is None else [found], schema=QUESTIONS)
+
+    def _refused(self, kind: str, message: str) -> DataError:
+        return DataError([Problem(self.path, None, None, kind, f"not added: {message}")])
+
+
+def _plain(problem: Problem) -> str:
+    """The problem in the words of somebody who has just typed a quote."""
+    message = problem.message.removeprefix("evidence 'e1': ").removeprefix("evidence 'e1' ")
+    if problem.kind == "quote_ambiguous":
+        return message.partition("; ")[0] + "; give more of the text around it"
+    if problem.kind == "quote_lost":
+        return message.partition("; ")[0] + "; copy it from the document"
+    return message
+
+
+def _several(quote: str, places: Sequence[Place]) -> str:
+    listed = [f"{p.source_id!r} [{p.start_char}, {p.end_char})" for p in places[:SHOWN]]
+    rest = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return (
+        f"the quote {shown(quote)} stands at {len(places)} places: {', '.join(listed)}{rest}; "
+        "name its source, or give more of the text around it"
+    )

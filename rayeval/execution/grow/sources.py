@@ -1,0 +1,89 @@
+"""What a run still knows of its documents, and how a passage of it becomes evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from rayeval import files
+from rayeval.execution import inputs
+from rayeval.execution.runs import PLAN, Run
+from rayeval.execution.store import Output, read
+from rayeval.tables import LOCATED
+
+Row = dict[str, Any]
+
+
+class Sources:
+    """A run's catalogue, as far as its store still has it; an empty one knows nothing."""
+
+    def __init__(self, run: Run) -> None:
+        self._formats: dict[tuple[str, str], str] = {}
+        self._current: dict[str, str] = {}
+        key = run.manifest.get("steps", {}).get("catalogue", {}).get("key")
+        plan = f"{run.path}/{PLAN}"
+        root = files.read_json(plan).get("options", {}).get("store") if files.exists(plan) else None
+        if key is None or root is None or Output(root, key).manifest() is None:
+            return
+        frame = pl.DataFrame(pl.from_arrow(read(inputs.paths(root, key)[0])))
+        for source, revision, kind, current in frame.select(
+            "source_id", "revision_id", "format", "current"
+        ).iter_rows():
+            self._formats[source, revision] = kind
+            if current:
+                self._current[source] = revision
+
+    def evidence(self, passage: Mapping[str, Any]) -> Row:
+        """Where a passage stands, in the contract's fields.
+
+        With its text as the quote where that is the source's own, so that it is found again when
+        the source changes; else the revision says of which text the offsets are.
+        """
+        source, revision = passage["source_id"], passage["revision_id"]
+        spans, text = passage["spans"] or [], passage["text"]
+        if source is None:
+            return {"quote": text}
+        if not spans:
+            return {"source_id": source} | ({"revision_id": revision} if revision else {})
+        own = self._formats.get((source, revision)) in ("markdown", "text")
+        chars = sum(span["end_char"] - span["start_char"] for span in spans)
+        quote = {"quote": text} if own and len(spans) == 1 and len(text) == chars else {}
+        free = bool(quote) and self._current.get(source) == revision
+        pinned = {} if free or revision is None else {"revision_id": revision}
+        offsets = dict(spans[0]) if len(spans) == 1 else {"spans": [dict(s) for s in spans]}
+        return {"source_id": source, **pinned, **offsets, **quote}
+
+    def located(self, evidence: Mapping[str, Any], *, relevant: int) -> Row | None:
+        """Evidence of the golden set (tables.EVIDENCE) as located; None where it would have to be
+        looked for in the documents."""
+        if evidence["source_id"] is None or evidence["element_id"] is not None:
+            return None
+        if evidence["spans"] is None and evidence["quote"] is not None:
+            return None
+        revision = evidence["revision_id"] or self._current.get(evidence["source_id"])
+        gold = evidence["relevance"] >= relevant
+        flags = {"found": "located", "parsed": True, "visible": True, "gold": gold, "whole": False}
+        row = {**evidence, "revision_id": revision, "spans": evidence["spans"] or [], **flags}
+        return {field.name: row.get(field.name, []) for field in LOCATED}
+
+
+def later(
+    run: Run, evidence: Iterable[tuple[str, list[Row]]], sources: Sources, *, relevant: int
+) -> dict[str, list[Row]]:
+    """question_id → evidence that the golden set has got since the run, located.
+
+    evidence: (question_id, its rows of tables.EVIDENCE).
+    """
+    frame = run.questions.select(
+        "question_id", pl.col("evidence").list.eval(pl.element().struct.field("evidence_id"))
+    )
+    known = {name: set(ids or ()) for name, ids in frame.iter_rows()}
+    found: dict[str, list[Row]] = {}
+    for name, rows in evidence:
+        new = [row for row in rows if row["evidence_id"] not in known.get(name, ())]
+        located = [sources.located(row, relevant=relevant) for row in new]
+        if name in known and (kept := [row for row in located if row is not None]):
+            found[name] = kept
+    return found

@@ -1,0 +1,89 @@
+"""A golden set as it lies on disk: read whole, changed a row at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from rayeval import files
+from rayeval.errors import DataError
+from rayeval.golden import rewrite
+from rayeval.golden.config import Format
+from rayeval.golden.ids import id_of
+from rayeval.golden.load import load_questions
+from rayeval.golden.problems import Report
+from rayeval.golden.records import format_of, records
+from rayeval.golden.rows import question_row
+from rayeval.tables import QUESTIONS
+
+
+@dataclass(frozen=True)
+class GoldenFile:
+    """One state of a golden set's file."""
+
+    path: str
+    kind: Format
+    questions: pa.Table
+    """tables.QUESTIONS, by question_id, as they were read."""
+    rows: Mapping[str, tuple[int, dict[str, Any]]]
+    """question_id → (line, row as the user wrote it)."""
+    relevant: int = 2
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Writes the file with one row more."""
+        data = files.read_bytes(self.path) if files.exists(self.path) else b""
+        _write(self.path, rewrite.appended(data, self.kind, row))
+
+    def evidence(self, question_id: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The evidence of a row that this question may have, as tables.EVIDENCE.
+
+        Raises DataError with all that is wrong with the row.
+        """
+        line, _ = self.rows[question_id]
+        report = Report(self.path)
+        found = question_row(dict(row), line, report, relevant=self.relevant)
+        wrong = [problem for problem in report.problems if not problem.warning]
+        if wrong or found is None:
+            raise DataError(wrong)
+        evidence: list[dict[str, Any]] = found["evidence"]
+        return evidence
+
+    def replace(self, question_id: str, row: Mapping[str, Any]) -> GoldenFile:
+        """Writes the file with this question's row changed; returns it as it then is."""
+        line, _ = self.rows[question_id]
+        _write(self.path, rewrite.replaced(files.read_bytes(self.path), self.kind, line, row))
+        if self.kind == "csv":  # lines below move when a cell with line ends goes
+            rows = _rows(self.path, self.kind)
+        else:
+            rows = {**self.rows, question_id: (line, dict(row))}
+        return replace(self, rows=rows)
+
+
+def read_golden(path: str, *, relevant: int = 2, new: bool = False) -> GoldenFile:
+    """The golden set at `path`.
+
+    relevant: evidence of this relevance or more is gold.
+    new: a file that isn't there, or is empty, is one without questions.
+    Raises DataError with every problem of it, ConfigError if the format is unknown.
+    """
+    kind = format_of(path)
+    if new and not (files.exists(path) and files.read_bytes(path).strip()):
+        return GoldenFile(path, kind, QUESTIONS.empty_table(), {}, relevant)
+    questions, problems = load_questions(path, kind, relevant=relevant)
+    if wrong := [problem for problem in problems if not problem.warning]:
+        raise DataError(wrong)
+    return GoldenFile(path, kind, questions, _rows(path, kind), relevant)
+
+
+def _rows(path: str, kind: Format) -> dict[str, tuple[int, dict[str, Any]]]:
+    found = records(path, kind, Report(path))
+    return {name: (line, row) for line, row in found if (name := id_of(row)) is not None}
+
+
+def _write(path: str, data: bytes) -> None:
+    """At once or not at all; a link stays a link."""
+    files.write_bytes(path if files.is_uri(path) else os.path.realpath(path), data)

@@ -1,0 +1,60 @@
+"""LegalBench-RAG: a benchmark's `tests[]`, each with snippets of files.
+
+Mapping. Every snippet's `span` is gold in the source `file_path`, in code points, and a group of
+its own: all are needed; its `answer`, where given, is the quote. Text files below a folder among
+the files are documents, called by their path below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rayeval.errors import Problem
+from rayeval.files import is_folder
+from rayeval.interop.imported import Imported
+from rayeval.interop.parts import Parts, Row, imported
+from rayeval.interop.reading import records, text_files
+from rayeval.interop.records import Record, RefusedError
+from rayeval.tables import made_question_id
+
+NAME = "legalbench"
+FILES = "LegalBench-RAG benchmark .json files, and the corpus folder"
+NOTES = ("each snippet is gold, and a group of its own (all are needed)",)
+
+
+def read(paths: Sequence[str]) -> Imported:
+    """Questions with gold spans, and the corpus where its folder is among the files."""
+    folders = [path for path in paths if is_folder(path)]
+    tables = [path for path in paths if path not in folders]
+    found = imported(lambda problems: _tests(tables, problems), _parts, notes=NOTES)
+    documents = ({"source_id": n, "text": t} for path in folders for n, t in text_files(path))
+    return Imported(
+        found.questions, documents if folders else None, notes=NOTES, problems=found.problems
+    )
+
+
+def _tests(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
+    for record in records(paths, problems, kinds=[".json"]):
+        try:
+            yield from record.objects("tests")
+        except RefusedError as error:
+            problems.append(record.problem(error))
+
+
+def _parts(record: Record) -> Parts:
+    question = record.words("query")
+    evidence: list[Row] = []
+    for snippet in record.objects("snippets"):
+        span = snippet.items("span")
+        if len(span) != 2:
+            raise snippet.wrong("span", span, "[start, end]")
+        place = snippet.inner({"start": span[0], "end": span[1]}, f"{snippet.path}span")
+        entry: Row = {
+            "source_id": snippet.id("file_path"),
+            "start_char": place.whole("start"),
+            "end_char": place.whole("end"),
+        }
+        quote = snippet.text("answer")
+        evidence.append(entry if quote is None else {**entry, "quote": quote})
+    name = made_question_id(question)
+    return Parts(question={"question_id": name, "question": question, "evidence": evidence})

@@ -1,0 +1,1 @@
+"""Files that we and other tools can read."""

@@ -1,0 +1,98 @@
+"""What was imported, as our own files: golden.jsonl, docs.jsonl, trace.jsonl."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from rayeval.errors import ConfigError, DataError, InfrastructureError
+from rayeval.files import discard, exists, open_fs
+from rayeval.interop.imported import Imported
+from rayeval.interop.parts import Row, compact
+
+GOLDEN, DOCUMENTS, TRACE = "golden.jsonl", "docs.jsonl", "trace.jsonl"
+
+
+def write_imported(imported: Imported, folder: str) -> dict[str, int]:
+    """Writes a file for every part that has rows, all of them or none.
+
+    Returns the rows of each file.
+    Raises DataError with every problem, ConfigError if such a file is there already.
+    """
+    _check_free(folder)
+    parts: dict[str, Iterable[Row]] = {
+        GOLDEN: imported.questions or (),
+        DOCUMENTS: imported.documents or (),
+        TRACE: trace_rows(imported.trace or (), imported.answers or ()),
+    }
+    fs, inner = open_fs(folder)
+    rows: dict[str, int] = {}
+    try:
+        fs.create_dir(inner, recursive=True)
+        for name, part in parts.items():
+            rows[name] = _write(fs, _temporary(inner, name), part)
+        if imported.problems:
+            raise DataError(imported.problems)
+        if not any(rows.values()):
+            raise ConfigError("there is nothing in the files: no question, document or hit")
+        for name in [name for name, count in rows.items() if count]:
+            fs.move(_temporary(inner, name), f"{inner}/{name}")
+    except OSError as error:
+        raise InfrastructureError(f"can't write {folder}: {error}") from error
+    finally:
+        for name in parts:
+            discard(fs, _temporary(inner, name))
+    return {name: count for name, count in rows.items() if count}
+
+
+def _check_free(folder: str) -> None:
+    """Raises ConfigError where a golden set, documents or a trace would be overwritten."""
+    for name in (GOLDEN, DOCUMENTS, TRACE):
+        if exists(f"{folder}/{name}"):
+            raise ConfigError(f"{folder} has {name} already; name another folder, or move it away")
+
+
+def _temporary(folder: str, name: str) -> str:
+    return f"{folder}/.{name}.tmp"
+
+
+def _write(fs: pafs.FileSystem, path: str, rows: Iterable[Row]) -> int:
+    count = 0
+    with fs.open_output_stream(path) as stream:
+        for count, row in enumerate(rows, start=1):  # noqa: B007 - the count is what is left
+            stream.write((json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    return count
+
+
+def trace_rows(trace: Iterable[pa.Table], answers: Iterable[pa.Table]) -> Iterator[Row]:
+    """A row per question of the trace, with its first answer; other answers have their own rows."""
+    replies = {
+        (row["question_id"], row.pop("repeat") or 0): row
+        for table in answers
+        for row in table.to_pylist()
+    }
+    for name, stages in _questions(trace):
+        reply = replies.pop((name, 0), {})
+        yield {"question_id": name, "stages": stages, **compact(reply)}
+    for (name, repeat), reply in replies.items():
+        extra: Row = {"repeat": repeat} if repeat else {}
+        yield {"question_id": name, "stages": {}, **compact(reply), **extra}
+
+
+def _questions(trace: Iterable[pa.Table]) -> Iterator[tuple[str, dict[str, Any]]]:
+    name, stages = None, dict[str, Any]()
+    for table in trace:
+        for row in table.to_pylist():
+            if row["question_id"] != name:
+                if name is not None:
+                    yield name, stages
+                name, stages = row["question_id"], {}
+            hits = row["hits"] and [compact(hit) for hit in row["hits"]]
+            stage = {"hits": hits, "latency_ms": row["latency_ms"], "error": row["error"]}
+            stages[row["stage"]] = compact(stage)
+    if name is not None:
+        yield name, stages

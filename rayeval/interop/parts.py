@@ -1,0 +1,168 @@
+"""Records put together as what an importer gives, one question or document at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from rayeval.errors import Problem
+from rayeval.interop.imported import Imported
+from rayeval.interop.records import Record, RefusedError
+from rayeval.tables import ANSWERS, FOREIGN
+
+BLOCK_QUESTIONS = 1024
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What one record becomes."""
+
+    question: Row | None = None
+    documents: Sequence[Row] = ()
+    stages: Mapping[str, list[Row] | None] = field(default_factory=dict)
+    """Hits by stage, in the pipeline's order; None: that list is not in this record."""
+    answer: Row | None = None
+    """`answer` and what else of tables.ANSWERS is known."""
+
+
+Reader = Callable[[list[Problem]], Iterator[Record]]
+Convert = Callable[[Record], Parts]
+Pairs = Iterator[tuple[Record, Parts]]
+
+
+class Problems(list[Problem]):
+    """Each problem once, however often the files are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: set[Problem] = set()
+
+    def append(self, problem: Problem) -> None:
+        """Adds it, unless it is known."""
+        if problem not in self._known:
+            self._known.add(problem)
+            super().append(problem)
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Adds those that are not known."""
+        for problem in problems:
+            self.append(problem)
+
+
+def imported(
+    read: Reader,
+    convert: Convert,
+    *,
+    notes: Sequence[str],
+    documents: bool = False,
+    trace: bool = False,
+) -> Imported:
+    """What `convert` makes of every record; the files are read anew for every part.
+
+    documents, trace: whether the format has some.
+    """
+    problems = Problems()
+
+    def pairs() -> Pairs:
+        return _converted(read(problems), convert, problems)
+
+    return Imported(
+        questions=distinct_questions(pairs(), problems),
+        documents=distinct_documents(pairs(), problems) if documents else None,
+        trace=foreign_tables(_stage_rows(pairs())) if trace else None,
+        answers=answer_tables(_answer_rows(pairs())) if trace else None,
+        notes=notes,
+        problems=problems,
+    )
+
+
+def _converted(records: Iterable[Record], convert: Convert, problems: list[Problem]) -> Pairs:
+    for record in records:
+        try:
+            yield record, convert(record)
+        except RefusedError as error:
+            problems.append(record.problem(error))
+
+
+def distinct_questions(pairs: Pairs, problems: list[Problem]) -> Iterator[Row]:
+    """The questions; one whose id was there before is a problem."""
+    places: dict[str, str] = {}
+    for record, parts in pairs:
+        if parts.question is not None:
+            name = parts.question["question_id"]
+            here = f"{record.file}:{record.line}"
+            first = places.setdefault(name, here)
+            if first != here:
+                said = f"{first} is this question already; drop one, or give both ids of their own"
+                problems.append(record.problem(RefusedError("duplicate_question_id", said), name))
+                continue
+            yield compact(parts.question)
+
+
+def distinct_documents(pairs: Pairs, problems: list[Problem]) -> Iterator[Row]:
+    """Every document once; one id for two texts is a problem."""
+    known: dict[str, bytes] = {}
+    for record, parts in pairs:
+        for document in parts.documents:
+            name = document["source_id"]
+            digest = hashlib.blake2b(document["text"].encode(), digest_size=16).digest()
+            if name not in known:
+                known[name] = digest
+                yield compact(document)
+            elif known[name] != digest:
+                said = f"document {name!r} is there with another text before; rename one"
+                problems.append(record.problem(RefusedError("duplicate_source_id", said)))
+
+
+def foreign_tables(rows: Iterable[Row]) -> Iterator[pa.Table]:
+    """Rows of FOREIGN, a question's together, as tables."""
+    return _blocks(rows, FOREIGN)
+
+
+def answer_tables(rows: Iterable[Row]) -> Iterator[pa.Table]:
+    """Rows of ANSWERS as tables."""
+    return _blocks(rows, ANSWERS)
+
+
+def _stage_rows(pairs: Pairs) -> Iterator[Row]:
+    for _, parts in pairs:
+        for stage, hits in parts.stages.items():
+            if hits is not None and parts.question is not None:
+                name = parts.question["question_id"]
+                yield {"question_id": name, "stage": stage, "hits": hits}
+
+
+def _answer_rows(pairs: Pairs) -> Iterator[Row]:
+    for _, parts in pairs:
+        if parts.answer is not None and parts.question is not None:
+            yield {"question_id": parts.question["question_id"], "repeat": 0, **parts.answer}
+
+
+def _blocks(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Cut between questions only."""
+    block: list[Row] = []
+    last, count = None, 0
+    for row in rows:
+        if row["question_id"] != last:
+            last, count = row["question_id"], count + 1
+            if count > BLOCK_QUESTIONS:
+                yield pa.Table.from_pylist(block, schema=schema)
+                block, count = [], 1
+        block.append(row)
+    if block:
+        yield pa.Table.from_pylist(block, schema=schema)
+
+
+def compact(row: Row) -> Row:
+    """Without what is null: null equals absent."""
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def quotes(texts: Iterable[str]) -> list[Row]:
+    """Passages as evidence, each its own group; blank ones hold nothing, the same counts once."""
+    return [{"quote": text} for text in dict.fromkeys(texts) if text.strip()]

@@ -1,0 +1,68 @@
+"""RAGChecker: `results[]` with `query, gt_answer, response, retrieved_context[]`.
+
+Mapping. `gt_answer` is the reference answer, `response` the answer; `retrieved_context` (`doc_id,
+text`) are the hits of the stage `retrieved`, best first. The format has no gold passages: questions
+come without evidence, to be labelled. Of the meta-evaluation files, a list whose rows compare two
+systems, the questions are taken (`DATASET-QUERY_ID`), the two systems' answers are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rayeval.errors import Problem
+from rayeval.interop.imported import Imported
+from rayeval.interop.parts import Parts, imported
+from rayeval.interop.reading import records
+from rayeval.interop.records import Record, RefusedError
+
+NAME = "ragchecker"
+FILES = "RAGChecker inputs or its meta-evaluation: .json"
+NOTES = (
+    "the format has no gold passages: label the questions (`golden label`) before a run",
+    "`retrieved_context` became the stage `retrieved`; answers of paired systems are left out",
+)
+
+
+def read(paths: Sequence[str]) -> Imported:
+    """Questions with reference answers, what was retrieved, and answers."""
+    return imported(lambda problems: _results(paths, problems), _parts, notes=NOTES, trace=True)
+
+
+def _results(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
+    """The rows; of a comparison each question once, however many people judged it."""
+    seen: set[tuple[str, str, str]] = set()
+    for record in records(paths, problems, kinds=[".json"]):
+        try:
+            for result in record.objects("results") if "results" in record.value else [record]:
+                if "model1" in result.value:
+                    key = (result.id("dataset"), result.id("query_id"), result.words("query"))
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                yield result
+        except RefusedError as error:
+            problems.append(record.problem(error))
+
+
+def _parts(record: Record) -> Parts:
+    name = record.id("query_id")
+    if "model1" in record.value:
+        name = f"{record.id('dataset')}-{name}"
+    row = {
+        "question_id": name,
+        "question": record.words("query"),
+        "reference_answer": record.text("gt_answer"),
+    }
+    known = record.get("retrieved_context") is not None
+    hits = [
+        {"chunk_id": hit.name("doc_id"), "text": hit.text("text")}
+        for hit in record.objects("retrieved_context")
+    ]
+    answer = record.text("response")
+    texts = [hit["text"] for hit in hits if hit["text"] is not None]
+    return Parts(
+        question=row,
+        stages={"retrieved": hits if known else None},
+        answer=None if answer is None else {"answer": answer, "context": texts},
+    )

@@ -1,0 +1,119 @@
+"""What somebody sees who grades hits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from rayeval.report.passages import where
+from rayeval.report.question import shortened
+from rayeval.report.terminal import number, rendered
+
+LONG = 1_600
+"""Characters of a passage that are shown."""
+KEYS = "0 irrelevant · 1 on topic · 2 part of the answer · 3 answers it · s skip · u undo · q quit"
+
+
+class Figures(Protocol):
+    """What a run scores."""
+
+    @property
+    def question(self) -> Mapping[str, float]:
+        """One question's numbers."""
+        ...
+
+    @property
+    def mean(self) -> Mapping[str, float | None]:
+        """The means over all questions."""
+        ...
+
+
+class Change(Protocol):
+    """What one grade did."""
+
+    @property
+    def question_id(self) -> str:
+        """Of which question."""
+        ...
+
+    @property
+    def before(self) -> Figures:
+        """Without it."""
+        ...
+
+    @property
+    def after(self) -> Figures:
+        """With it."""
+        ...
+
+
+def item_text(
+    item: Mapping[str, Any], question: Mapping[str, Any], *, place: int, total: int
+) -> str:
+    """One hit with its source, below the question and its answer."""
+    spans = [(span["start_char"], span["end_char"]) for span in item["spans"] or []]
+    parts: list[RenderableType] = [
+        Text(f"\n[{place} of {total}] {item['question_id']}  {question['question']}"),
+    ]
+    if question["reference_answer"]:
+        parts.append(Text(f"answer   {question['reference_answer']}"))
+    parts.append(Text(f"hit      {_ranks(item)}"))
+    parts.append(Text(f"source   {where(item['source_id'], item['revision_id'], spans)}\n"))
+    return rendered([*parts, _passage(item["text"] or "(no text)"), Text(f"\n{KEYS}")])
+
+
+def groups_text(keys: Sequence[str], groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """The groups that a relevant hit may be an alternative to, each with its key."""
+    lines = ["  n  a new fact, needed besides the others"]
+    for key, (name, evidence) in zip(keys, groups.items(), strict=False):
+        first = next((entry for entry in evidence if entry["quote"]), evidence[0])
+        said = first["quote"] or f"all of {first['source_id']}"
+        lines.append(f"  {key}  says the same as {name}: {shortened(said, 60)}")
+    return rendered([Text("Which fact does it support?"), Text("\n".join(lines))])
+
+
+def change_text(change: Change) -> str:
+    """The question's numbers and the means, before and after."""
+    own = _moves(change.before.question, change.after.question)
+    means = _moves(change.before.mean, change.after.mean)
+    return rendered([Text(f"{change.question_id}: {own}"), Text(f"mean: {means}")])
+
+
+def summary_text(changes: Sequence[Change], path: str, version: str, left: int) -> str:
+    """What a session of grading came to."""
+    if not changes:
+        return rendered([Text(f"Nothing was graded; {left} unjudged hits are left.")])
+    moves = _moves(changes[0].before.mean, changes[-1].after.mean)
+    said = f"{len(changes)} grades in {path} (label version {version}); {left} hits are left."
+    return rendered([Text(said), Text(f"mean: {moves}")])
+
+
+def _moves(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> str:
+    return " · ".join(f"{name} {_shown(before[name])} → {_shown(after[name])}" for name in after)
+
+
+def _shown(value: float | None) -> str:
+    return number(math.nan if value is None else value)
+
+
+def _ranks(item: Mapping[str, Any]) -> str:
+    if not item["differs"]:
+        return f"rank {item['rank']}" + (
+            f", and {item['other_rank']} in the other run" if item["other_rank"] else ""
+        )
+    if item["rank"] is None:
+        return f"only in the other run, at rank {item['other_rank']}"
+    return f"rank {item['rank']}, and not in the other run's first hits"
+
+
+def _passage(text: str) -> RenderableType:
+    """A passage's text, indented; a very long one is cut in the middle."""
+    if len(text) > LONG:
+        half = LONG // 2
+        text = f"{text[:half]} … [{len(text) - LONG:,} characters left out] … {text[-half:]}"
+    return Padding(Text(text.strip("\n")), (0, 0, 0, 4))

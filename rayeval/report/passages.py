@@ -1,0 +1,75 @@
+"""A passage with its source, as somebody reads it who adds a question or grades a hit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from rich.padding import Padding
+from rich.text import Text
+
+from rayeval.report.terminal import rendered
+
+
+class Placed(Protocol):
+    """Evidence where it stands."""
+
+    @property
+    def source_id(self) -> str:
+        """The document."""
+        ...
+
+    @property
+    def revision_id(self) -> str:
+        """Its revision."""
+        ...
+
+    @property
+    def start_char(self) -> int:
+        """In code points."""
+        ...
+
+    @property
+    def end_char(self) -> int:
+        """Exclusive."""
+        ...
+
+    @property
+    def before(self) -> str:
+        """What stands before it."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The evidence."""
+        ...
+
+    @property
+    def after(self) -> str:
+        """What stands after it."""
+        ...
+
+
+def place_text(place: Placed) -> str:
+    """Where a quote was found, between what stands on either side."""
+    head = where(place.source_id, place.revision_id, [(place.start_char, place.end_char)])
+    before, after = (" ".join(side.split()) for side in (place.before, place.after))
+    body = f"…{before} ▶{' '.join(place.text.split())}◀ {after}…"
+    return rendered([Text(head), Padding(Text(body), (0, 0, 0, 4))])
+
+
+def near_text(found: Sequence[Mapping[str, Any]]) -> str:
+    """Questions that ask nearly the same."""
+    lines = [
+        f"  {row['similarity']:.0%} like {row['question_id']}: {row['question']}" for row in found
+    ]
+    return rendered([Text("Nearly the same question is there already:"), Text("\n".join(lines))])
+
+
+def where(source_id: str | None, revision_id: str | None, spans: Sequence[tuple[int, int]]) -> str:
+    """A place in a source, on one line."""
+    if source_id is None:
+        return "text of no known source"
+    revision = f" @ {revision_id}" if revision_id else ""
+    places = ", ".join(f"{start}–{end}" for start, end in spans)
+    return f"{source_id}{revision}" + (f" [{places}]" if places else " (the whole document)")

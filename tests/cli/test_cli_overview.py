@@ -1,0 +1,61 @@
+"""What `rayeval show RUN` and `summary.md` say of a whole run."""
+
+import json
+
+import pytest
+
+from rayeval.cli.main import run_command
+
+CONFIG = """
+golden: {path: q.jsonl}
+corpus: {path: d.jsonl}
+chunk: {kind: fixed, size: 80}
+retrieve:
+  arms:
+    bm25_whitespace: {kind: bm25, depth: 20, analyzer: {kind: whitespace}}
+    bm25_unicode_words: {kind: bm25, depth: 20, analyzer: {kind: unicode_words}}
+fuse: {kind: rrf}
+context: {kind: top_k, depth: 5}
+"""
+
+
+@pytest.fixture
+def ran(tmp_path, capsys):
+    """Runs questions about one document; gives (what `show` prints, summary.md)."""
+
+    def run(*questions):
+        evidence = [{"source_id": "a", "quote": "The boat leaves at six."}]
+        rows = [{"evidence": evidence, **question} for question in questions]
+        document = {"source_id": "a", "text": evidence[0]["quote"]}
+        (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        (tmp_path / "d.jsonl").write_text(json.dumps(document))
+        (tmp_path / "c.yaml").write_text(CONFIG)
+        runs = tmp_path / "runs"
+        assert run_command(["run", str(tmp_path / "c.yaml"), "--runs", str(runs)]) == 0
+        (folder,) = (path for path in runs.iterdir() if path.name != ".store")
+        return capsys.readouterr().out, (folder / "summary.md").read_text()
+
+    return run
+
+
+def test_the_means_say_which_questions_they_leave_out(ran):
+    asked = {"question": "When does the boat leave?"}
+    shown, summary = ran(asked, {"question": "Boat?", "created_from": "synthetic:llm"})
+    told = "Means over answerable questions, 1 synthetic, unvalidated one aside"
+    assert told in shown
+    assert told in summary
+
+
+def test_names_of_stages_are_not_cut_off(ran):
+    shown, _ = ran({"question_id": "q-3549d23af849", "question": "absent"})
+    (heading,) = (line for line in shown.splitlines() if line.startswith("question "))
+    assert heading.split()[5:7] == ["bm25_whitespace", "bm25_unicode_words"]
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_nothing_lost_is_no_empty_table(ran):
+    shown, summary = ran({"question": "When does the boat leave?"})
+    assert "1 question: 1 answerable, 0 not; 1 document, 1 chunk" in shown
+    assert "First failures (1 success)\n\nBy slice" in shown
+    assert "first failure" not in summary
+    assert "\n\n\n" not in summary
