@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rayeval.report.overview import worth_showing
+from rayeval.report.tables import Tables
 from rayeval.report.terminal import headed, lines, number, rendered, titled
 
 
@@ -40,6 +41,21 @@ class Compared(Protocol):
         """A row per (stage, quantile)."""
         ...
 
+    @property
+    def ranks(self) -> pl.DataFrame:
+        """A row per (question, gold group, stage): the rank in both runs."""
+        ...
+
+    @property
+    def unjudged(self) -> pl.DataFrame:
+        """A row per unjudged hit that only one run has near its top."""
+        ...
+
+    @property
+    def sides(self) -> tuple[Tables, Tables]:
+        """The two runs: base, new."""
+        ...
+
 
 def comparison_text(found: Compared) -> str:
     """What changed, in figures and by question."""
@@ -51,9 +67,12 @@ def comparison_text(found: Compared) -> str:
         *([lines("Be careful", facts["warnings"])] if facts["warnings"] else []),
         titled("Differences (new − base), 95% by cluster", _deltas(found.deltas)),
         *_moved(found.transitions),
+        *_movement(found.ranks),
         *_slices(found.deltas),
         *([titled("Latency in ms", _latency(found.latency))] if found.latency.height else []),
     ]
+    if facts["unjudged"]["hits"]:
+        parts.append(Text(f"\n{unjudged_line(facts)}"))
     if found.path:
         parts.append(Text(f"\nfiles: {found.path}"))
     return rendered(parts)
@@ -106,6 +125,28 @@ def _moved(table: pl.DataFrame) -> list[Any]:
         ids = " ".join(names[:4]) + (" …" if len(names) > 4 else "")
         result.row(str(len(names)), before, after, ids)
     return [titled("Questions that end otherwise", result)]
+
+
+def _movement(table: pl.DataFrame) -> list[Any]:
+    """How many gold groups moved at each stage."""
+    if table.is_empty():
+        return []
+    result = headed("stage", "up", "down", "entered", "left", "same", "absent")
+    for (stage,), rows in table.group_by("stage", maintain_order=True):
+        counts = dict(rows["moved"].value_counts().iter_rows())
+        names = ("up", "down", "entered", "left", "same", "absent")
+        result.row(str(stage), *(str(counts.get(name, 0)) for name in names))
+    return [titled("Ranks of gold (groups)", result)]
+
+
+def unjudged_line(facts: dict[str, Any]) -> str:
+    """How far the two runs rest on hits that nobody judged, and what to do about it."""
+    told = facts["unjudged"]
+    return (
+        f"{told['hits']:,} unjudged hits of {told['questions']:,} questions are in the top "
+        f"{told['k']} of only one run at {told['stage']}; they count as neither right nor wrong. "
+        f"`rayeval golden label {facts['new']} --against {facts['base']}` grades them."
+    )
 
 
 def _latency(table: pl.DataFrame) -> Any:

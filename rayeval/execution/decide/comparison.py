@@ -17,13 +17,16 @@ from rayeval.comparison import differences
 from rayeval.comparison.deltas import deltas
 from rayeval.comparison.latency import latency_deltas
 from rayeval.comparison.pairs import Pairs, pair
+from rayeval.comparison.ranks import TOP, rank_movement, unjudged_differences
 from rayeval.comparison.transitions import counted, transitions
-from rayeval.errors import PairingError
-from rayeval.execution.runs import Run
+from rayeval.errors import PairingError, RunError
+from rayeval.execution.runs import Run, load
 from rayeval.report.comparison import comparison_text
 from rayeval.report.overview import worth_showing
+from rayeval.report.page.comparison import comparison_page
 
-TABLES = ("deltas", "transitions", "latency")
+FACTS = "comparison.json"
+TABLES = ("deltas", "transitions", "latency", "ranks", "unjudged")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,12 @@ class Comparison:
     deltas: pl.DataFrame
     transitions: pl.DataFrame
     latency: pl.DataFrame
+    ranks: pl.DataFrame
+    """A row per (question, gold group, stage): its rank in both runs."""
+    unjudged: pl.DataFrame
+    """Unjudged hits that only one of the runs has near its top."""
+    sides: tuple[Run, Run]
+    """Base, new."""
 
     def summary(self) -> dict[str, Any]:
         """What `compare --json` prints (DESIGN §12)."""
@@ -89,18 +98,22 @@ def compare_runs(base: Run, new: Run, options: Options) -> Comparison:
     shown = options.metrics or worth_showing([m for s in pairs.stages for m in pairs.metrics(s)])
     timed = "hardware" in options.allow or not differences.other_hardware(base, new)
     seed, count = options.seed, options.replicates
+    open_ = unjudged_differences(pairs)
     return Comparison(
         comparison_id=_id(base, new, options),
         path=None,
-        facts=_facts(base, new, pairs, options, timed=timed),
+        facts=_facts(base, new, pairs, options, timed=timed) | {"unjudged": _counted(open_, pairs)},
         deltas=deltas(pairs, shown, seed=seed, count=count),
         transitions=transitions(pairs),
         latency=latency_deltas(base, new, seed=seed, count=count) if timed else _no_latency(),
+        ranks=rank_movement(pairs),
+        unjudged=open_,
+        sides=(base, new),
     )
 
 
 def write_comparison(found: Comparison, runs: str) -> Comparison:
-    """Its tables, its summary in Markdown and its facts, below RUNS/comparisons."""
+    """Its tables, its summary in Markdown, its page and its facts, below RUNS/comparisons."""
     folder = f"{runs.rstrip('/')}/comparisons/{found.comparison_id}"
     written = Comparison(**{**found.__dict__, "path": folder})
     stated = {}
@@ -110,8 +123,43 @@ def write_comparison(found: Comparison, runs: str) -> Comparison:
         stated[f"{name}.parquet"] = files.put(folder, f"{name}.parquet", data.getvalue())
     text = f"```\n{written}\n```\n"
     stated["comparison.md"] = files.put(folder, "comparison.md", text.encode())
-    files.write_json(f"{folder}/comparison.json", {**found.facts, "files": stated})
+    stated["report.html"] = files.put(folder, "report.html", comparison_page(written))
+    files.write_json(f"{folder}/{FACTS}", {**found.facts, "files": stated})
     return written
+
+
+def load_comparison(name: str, runs: str) -> Comparison:
+    """The written comparison of that id, or at that path; its runs lie below `runs`.
+
+    Raises RunError if there is none, or if it is damaged.
+    """
+    paths = (name.rstrip("/"), f"{runs.rstrip('/')}/comparisons/{name}")
+    folder = next((path for path in paths if files.exists(f"{path}/{FACTS}")), None)
+    if folder is None:
+        raise RunError(
+            f"no comparison {name!r}: neither a path nor an id below {runs}/comparisons; "
+            f"`rayeval compare RUN --baseline RUN` makes one"
+        )
+    try:
+        facts = files.read_json(f"{folder}/{FACTS}")
+        tables = {
+            table: pl.read_parquet(io.BytesIO(files.read_bytes(f"{folder}/{table}.parquet")))
+            for table in TABLES
+        }
+        sides = load(facts["base"], runs), load(facts["new"], runs)
+    except (ValueError, KeyError, FileNotFoundError, pl.exceptions.PolarsError) as error:
+        raise RunError(
+            f"the comparison at {folder} is damaged ({error}); `rayeval compare` makes it anew"
+        ) from error
+    return Comparison(folder.rpartition("/")[2], folder, facts, **tables, sides=sides)
+
+
+def _counted(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
+    """The unjudged hits of the last shared stage on which the runs differ."""
+    stage = pairs.stages[-1] if pairs.stages else None
+    here = open_.filter(pl.col("stage") == stage)
+    return {"stage": stage, "k": TOP, "hits": here.height,
+            "questions": here["question_id"].n_unique()}  # fmt: skip
 
 
 def _facts(base: Run, new: Run, pairs: Pairs, options: Options, *, timed: bool) -> dict[str, Any]:

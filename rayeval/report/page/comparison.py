@@ -1,0 +1,105 @@
+"""The page of a comparison: two runs, old beside new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from rayeval.report.comparison import Compared
+from rayeval.report.overview import overview, worth_showing
+from rayeval.report.page import details as parts
+from rayeval.report.page.movement import movement
+from rayeval.report.page.questions import chosen, endings, question_columns
+from rayeval.report.page.run import detailed, headroom, made_of, side_of
+from rayeval.report.page.sentence import LOST, WON, comparison_sentence
+from rayeval.report.page.shell import page
+
+SUCCESS = "success"
+DECIDES = ("all_groups@5", "recall@5", "hit@5")
+"""Metrics by which a comparison is summed up, in order of preference."""
+DELTA = ("slice", "stage", "metric", "base", "new", "mean", "low", "high", "p", "p_holm", "n",
+         "improved", "regressed")  # fmt: skip
+
+
+def comparison_page(found: Compared) -> bytes:
+    """A comparison as one HTML file; the same comparison gives the same bytes."""
+    base, new = found.sides
+    ended = changes(found)
+    order = _worst_first(ended)
+    sentence = comparison_sentence(ended, _decisive(found.deltas), order)
+    rows = chosen(new.questions.filter(pl.col("question_id").is_in(ended["question_id"].to_list())), order)
+    ids = detailed(rows, ended.height, [*sentence.questions, *order])
+    texts = parts.Passages()
+    facts = [overview(run) for run in found.sides]
+    sides = [
+        side_of(run, about, rows, parts.details(run, ids, _ranks(found.ranks, which), texts), called)
+        for run, about, which, called in zip(
+            found.sides, facts, ("base", "new"), ("before", "after"), strict=True
+        )
+    ]
+    data = {
+        "kind": "comparison",
+        "behind": sentence.questions[:100],
+        "total": ended.height,
+        "counts": f"{new.run_id} against {base.run_id}: {found.facts['questions']} questions "
+        f"in {found.facts['clusters']} clusters.",
+        "changed": found.facts["changed"],
+        "warnings": found.facts["warnings"],
+        "headroom": headroom(new, facts[1]),
+        "questions": question_columns(rows),
+        "sides": sides,
+        "passages": texts.rows,
+        "deltas": _deltas(found.deltas),
+        "latency": [list(row) for row in found.latency.iter_rows()],
+        "movement": movement(found.ranks),
+        "unjudged": found.facts["unjudged"],
+        **made_of(new),
+    }
+    return page(f"{new.run_id} against {base.run_id}", sentence.text, data)
+
+
+def changes(found: Compared) -> pl.DataFrame:
+    """`question_id, slices, change, stage_after` of every shared question: `won` and `lost` by
+    whether all its gold reached the end."""
+    moved = found.transitions.with_columns(
+        change=pl.when(pl.col("before") == pl.col("after")).then(pl.lit("same"))
+        .when(pl.col("after") == SUCCESS).then(pl.lit(WON))
+        .when(pl.col("before") == SUCCESS).then(pl.lit(LOST))
+        .otherwise(pl.lit("moved"))
+    )  # fmt: skip
+    slices = found.sides[1].questions.select("question_id", "slices")
+    return moved.join(slices, on="question_id", how="inner").sort("question_id").select(
+        "question_id", "slices", "change", "stage_after"
+    )  # fmt: skip
+
+
+def _worst_first(ended: pl.DataFrame) -> list[str]:
+    """What was lost, then what fails elsewhere, then what was won."""
+    order = {LOST: 0, "moved": 1, WON: 2}
+    rows = ended.filter(pl.col("change") != "same")
+    rows = rows.with_columns(place=pl.col("change").replace_strict(order, return_dtype=pl.Int64))
+    return rows.sort("place", "question_id")["question_id"].to_list()
+
+
+def _decisive(deltas: pl.DataFrame) -> dict[str, Any] | None:
+    """The row that sums up the comparison: at the last stage, over all questions."""
+    whole = deltas.filter(pl.col("slice").is_null())
+    if whole.is_empty():
+        return None
+    last = whole.filter(pl.col("stage") == whole["stage"][-1])
+    named = last["metric"].to_list()
+    metric = next((name for name in DECIDES if name in named), worth_showing(named)[0])
+    return last.filter(pl.col("metric") == metric).to_dicts()[0]
+
+
+def _ranks(ranks: pl.DataFrame, which: str) -> pl.DataFrame:
+    """One run's side of the movement, as report.gold.RANKS."""
+    return ranks.select("question_id", "group_id", "stage", rank=pl.col(which))
+
+
+def _deltas(deltas: pl.DataFrame) -> dict[str, Any]:
+    """The shown metrics by slice, as columns."""
+    shown = worth_showing(deltas["metric"].unique(maintain_order=True).to_list())
+    rows = deltas.filter(pl.col("metric").is_in(shown)).select(DELTA)
+    return {name: rows[name].to_list() for name in DELTA}
