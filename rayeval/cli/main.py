@@ -18,12 +18,14 @@ from rayeval.cli.gate import gate
 from rayeval.cli.golden import golden
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
+from rayeval.cli.report import report
 from rayeval.cli.resume import resume
 from rayeval.cli.run import run
 from rayeval.cli.runs import runs
 from rayeval.cli.show import show
 from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
+from rayeval.cli.view import view
 from rayeval.errors import EXIT_INFRASTRUCTURE, EXIT_INVALID, EXIT_PASS, RayevalError
 from rayeval.report.plain import printable
 
@@ -48,6 +50,8 @@ for command in (
     resume,
     compare,
     gate,
+    report,
+    view,
     export,
     doctor,
 ):

@@ -10,13 +10,13 @@ from rayeval.report.comparison import Compared
 from rayeval.report.overview import overview, worth_showing
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
-from rayeval.report.page.questions import chosen, endings, question_columns
+from rayeval.report.page.questions import chosen, question_columns
 from rayeval.report.page.run import detailed, headroom, made_of, side_of
 from rayeval.report.page.sentence import LOST, WON, comparison_sentence
 from rayeval.report.page.shell import page
 
 SUCCESS = "success"
-DECIDES = ("all_groups@5", "recall@5", "hit@5")
+DECIDES = ("recall@5", "all_groups@5", "hit@5")
 """Metrics by which a comparison is summed up, in order of preference."""
 DELTA = ("slice", "stage", "metric", "base", "new", "mean", "low", "high", "p", "p_holm", "n",
          "improved", "regressed")  # fmt: skip
@@ -27,13 +27,17 @@ def comparison_page(found: Compared) -> bytes:
     base, new = found.sides
     ended = changes(found)
     order = _worst_first(ended)
-    sentence = comparison_sentence(ended, _decisive(found.deltas), order)
-    rows = chosen(new.questions.filter(pl.col("question_id").is_in(ended["question_id"].to_list())), order)
+    sentence = comparison_sentence(ended, _deciding(found.deltas), order)
+    rows = chosen(
+        new.questions.filter(pl.col("question_id").is_in(ended["question_id"].to_list())), order
+    )
     ids = detailed(rows, ended.height, [*sentence.questions, *order])
     texts = parts.Passages()
     facts = [overview(run) for run in found.sides]
     sides = [
-        side_of(run, about, rows, parts.details(run, ids, _ranks(found.ranks, which), texts), called)
+        side_of(
+            run, about, rows, parts.details(run, ids, _ranks(found.ranks, which), texts), called
+        )
         for run, about, which, called in zip(
             found.sides, facts, ("base", "new"), ("before", "after"), strict=True
         )
@@ -41,6 +45,7 @@ def comparison_page(found: Compared) -> bytes:
     data = {
         "kind": "comparison",
         "behind": sentence.questions[:100],
+        "note": sentence.note,
         "total": ended.height,
         "counts": f"{new.run_id} against {base.run_id}: {found.facts['questions']} questions "
         f"in {found.facts['clusters']} clusters.",
@@ -82,15 +87,16 @@ def _worst_first(ended: pl.DataFrame) -> list[str]:
     return rows.sort("place", "question_id")["question_id"].to_list()
 
 
-def _decisive(deltas: pl.DataFrame) -> dict[str, Any] | None:
-    """The row that sums up the comparison: at the last stage, over all questions."""
+def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:
+    """Slice → the row of the metric that sums up the comparison, at the last stage."""
     whole = deltas.filter(pl.col("slice").is_null())
     if whole.is_empty():
-        return None
-    last = whole.filter(pl.col("stage") == whole["stage"][-1])
-    named = last["metric"].to_list()
+        return {}
+    stage = whole["stage"][-1]
+    named = whole.filter(pl.col("stage") == stage)["metric"].to_list()
     metric = next((name for name in DECIDES if name in named), worth_showing(named)[0])
-    return last.filter(pl.col("metric") == metric).to_dicts()[0]
+    rows = deltas.filter(pl.col("stage") == stage, pl.col("metric") == metric)
+    return {row["slice"]: row for row in rows.iter_rows(named=True)}
 
 
 def _ranks(ranks: pl.DataFrame, which: str) -> pl.DataFrame:
@@ -101,5 +107,5 @@ def _ranks(ranks: pl.DataFrame, which: str) -> pl.DataFrame:
 def _deltas(deltas: pl.DataFrame) -> dict[str, Any]:
     """The shown metrics by slice, as columns."""
     shown = worth_showing(deltas["metric"].unique(maintain_order=True).to_list())
-    rows = deltas.filter(pl.col("metric").is_in(shown)).select(DELTA)
+    rows = deltas.filter(pl.col("metric").is_in(shown), pl.col("n") > 0).select(DELTA)
     return {name: rows[name].to_list() for name in DELTA}

@@ -46,7 +46,9 @@ class Passages:
         return chunk_id in self._number
 
 
-def details(run: Tables, ids: Sequence[str], ranks: pl.DataFrame, passages: Passages) -> dict[str, Any]:
+def details(
+    run: Tables, ids: Sequence[str], ranks: pl.DataFrame, passages: Passages
+) -> dict[str, Any]:
     """question id → its evidence, failure, hits by stage and gold ranks, for `ids`.
 
     ranks: report.gold.RANKS of at least these questions. passages: takes in the texts.
@@ -55,7 +57,9 @@ def details(run: Tables, ids: Sequence[str], ranks: pl.DataFrame, passages: Pass
     evidence = _located(questions)
     hits = _hits(run, ids)
     holding = _overlapping(run, hits, evidence)
-    wanted = pl.concat([hits.filter(pl.col("rank") <= TOP).select("question_id", "chunk_id"), holding])
+    wanted = pl.concat(
+        [hits.filter(pl.col("rank") <= TOP).select("question_id", "chunk_id"), holding]
+    )
     shown = hits.join(wanted.unique(), on=["question_id", "chunk_id"], how="semi")
     near = _near(run, evidence)
     passages.add(run, sorted({*shown["chunk_id"], *near}), evidence)
@@ -87,10 +91,14 @@ def _fill(
     for name, stage, chunk, rank, score in shown.iter_rows():
         if chunk in passages:
             found[name]["stages"][stage]["hits"].append([passages[chunk], rank, score])
-    for name, group, stage, rank in ranks.filter(pl.col("question_id").is_in(list(ids))).iter_rows():
+    for name, group, stage, rank in ranks.filter(
+        pl.col("question_id").is_in(list(ids))
+    ).iter_rows():
         found[name]["ranks"].setdefault(group, {})[stage] = rank
     failures = run.rows("failures", "question_id", ids)
-    for name, group, items in failures.select("question_id", "group_id", "contributing").iter_rows():
+    for name, group, items in failures.select(
+        "question_id", "group_id", "contributing"
+    ).iter_rows():
         found[name]["group"] = group
         found[name]["contributing"] = items
 

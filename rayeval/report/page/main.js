@@ -36,6 +36,7 @@ const showOverview = ({ filter, listed: list }) => {
 
 const show = () => {
   if (data.kind === "folder") return put(folderPage(), TITLE);
+  if (data.kind === "message") return put([h("h1", {}, SENTENCE), h("p", {}, data.text), h("p", {}, h("a", { href: "/" }, "All runs"))], TITLE);
   const asked = route();
   if (asked.question !== undefined) return showQuestion(asked.question);
   if (asked.listed || location.hash === "") return showOverview(asked);

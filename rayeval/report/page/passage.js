@@ -77,7 +77,7 @@ const inside = (ranges, start) => ranges.some(([low, high]) => low <= start && s
 const marked = (text, gold, words) => {
   const edges = distinct([0, text.length, ...gold.flat(), ...words.flat()]).filter((edge) => edge >= 0 && edge <= text.length).sort((a, b) => a - b);
   return edges.slice(0, -1).map((start, number) => {
-    const part = text.slice(start, edges[number + 1]);
+    const part = text.slice(start, edges[number + 1]).replace(/\n\s*\n/g, "\n");
     const underlined = inside(words, start) ? h("u", {}, part) : part;
     return inside(gold, start) ? h("mark", {}, underlined) : underlined;
   });
@@ -98,7 +98,7 @@ const aroundGold = (item) => {
     const first = Math.max(passage.spans[0][0], low, end ?? low);
     const last = Math.min(passage.spans[0][0] + characters.length, high);
     if (first >= last) continue;
-    if (end !== null && first > end) parts.push(" … ");
+    if (end !== null && first > end) parts.push(first - end > 4 ? " … " : "\n");
     const text = characters.slice(first - passage.spans[0][0], last - passage.spans[0][0]).join("");
     const gold = item.spans.map(([a, b]) => [Math.max(a, first) - first, Math.min(b, last) - first]).filter(([a, b]) => a < b);
     parts.push(marked(text, inUnits(text, gold), []));

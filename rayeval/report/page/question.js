@@ -30,9 +30,9 @@ const copyButton = (line) => {
   return button;
 };
 
-const unjudgedMark = (question, passage) => {
+const labelToCopy = (question, passage) => {
   const line = labelLine(question, passage);
-  return h("details", { class: "unjudged" }, h("summary", {}, "unjudged"),
+  return h("details", { class: "unjudged" }, h("summary", {}, "Label it"),
     h("p", { class: "quiet" }, "Nobody graded this passage. Edit the grade (0 to 3) and the fact; `rayeval golden label RUN --batch FILE` takes such lines."),
     copyButton(line), h("code", {}, line));
 };
@@ -57,33 +57,46 @@ const elsewhere = (found, stage, number) =>
     return hit ? `${name} ${hit[1]}` : null;
   }).filter(Boolean).join(" · ");
 
-const hitItem = (question, found, stage, words) => ([number, rank, score]) => {
-  const passage = data.passages[number];
-  const gold = found.evidence.filter((item) => item.gold);
-  const shares = gold.map((item) => [item, coverage(passage, item)]).filter(([, share]) => share > 0);
-  const judged = found.evidence.some((item) => coverage(passage, item) > 0);
-  const shared = sharedWords(passage.text, words);
-  const others = elsewhere(found, stage, number);
-  return h("li", { value: rank, class: shares.length ? "gold" : null },
-    h("p", { class: "quiet head" }, h("span", { class: "rank" }, rank), isNumber(score) ? h("span", { title: "score" }, score.toPrecision(4)) : null,
-      h("span", {}, place(passage)), shares.map(([item, share]) => h("strong", {}, `${item.evidence_id} ${Math.round(100 * share)}%`))),
-    h("p", { class: "passage", lang: languageOf(passage.text, null) }, passage.cut ? "… " : "",
-      marked(passage.text, gold.flatMap((item) => goldRanges(passage, item)), shared.flatMap(([, ranges]) => ranges)),
-      passage.cut + [...passage.text].length < passage.size ? " …" : ""),
-    h("p", { class: "quiet why" }, words.length ? `${shared.length} of ${words.length} words${shared.length ? `: ${shared.map(([word]) => word).join(", ")}` : ""}` : "",
-      others ? ` · also ${others}` : ""),
-    !judged && found.partial ? unjudgedMark(question, passage) : null);
+const BRIEF = 110;
+
+/** The passage in full where the page shows it first, then its beginning. */
+const passageText = (passage, gold, shared, again) => {
+  const attributes = { class: again ? "passage quiet" : "passage", lang: languageOf(passage.text, null) };
+  if (again) return h("p", attributes, [...passage.text].slice(0, BRIEF).join("").replace(/\s+/g, " "), passage.size > BRIEF ? " …" : "");
+  const ranges = gold.flatMap((item) => goldRanges(passage, item));
+  return h("p", attributes, passage.cut ? "… " : "", marked(passage.text, ranges, shared.flatMap(([, places]) => places)),
+    passage.cut + [...passage.text].length < passage.size ? " …" : "");
 };
 
-const stageBlock = (question, side, found, stage) => {
+const whyText = (words, shared, others) =>
+  [words.length ? `${shared.length} of the question's ${count(words.length, "word")}${shared.length ? `: ${shared.map(([word]) => word).join(", ")}` : ""}` : "",
+    others ? `also ${others}` : ""].filter(Boolean).join(" · ");
+
+const hitItem = (question, found, stage, seen) => ([number, rank, score]) => {
+  const passage = data.passages[number];
+  const words = wordsOf(question.text);
+  const gold = found.evidence.filter((item) => item.gold);
+  const shares = gold.map((item) => [item, coverage(passage, item)]).filter(([, share]) => share > 0);
+  const judged = !found.partial || found.evidence.some((item) => coverage(passage, item) > 0);
+  const shared = sharedWords(passage.text, words);
+  const again = seen.has(number);
+  seen.add(number);
+  return h("li", { value: rank, class: shares.length ? "gold" : null },
+    h("p", { class: "quiet head" }, h("span", { class: "rank" }, rank), isNumber(score) ? h("span", { title: "score" }, score.toPrecision(4)) : null,
+      h("span", {}, place(passage)), shares.map(([item, share]) => h("strong", {}, `${item.evidence_id} ${Math.round(100 * share)}%`)), judged ? null : h("em", {}, "unjudged")),
+    passageText(passage, gold, shared, again),
+    h("p", { class: "quiet why" }, whyText(words, shared, elsewhere(found, stage, number))),
+    judged || again ? null : labelToCopy(question, passage));
+};
+
+const stageBlock = (question, side, found, stage, seen) => {
   const at = found.stages[stage];
   if (!at) return h("div", { class: "stage" }, h("p", { class: "quiet" }, "did not run"));
-  const words = wordsOf(question.text);
   const hits = at.hits.slice().sort((a, b) => a[1] - b[1]);
   const shown = hits.length < at.n ? ` (${hits.length} shown)` : "";
   return h("div", { class: "stage" },
     h("p", {}, at.error ? h("strong", {}, `error: ${at.error}`) : [count(at.n, "hit"), shown, ", ", h("strong", {}, goldRank(side, found, stage) || "no gold known")]),
-    h("ol", { class: "hits" }, hits.map(hitItem(question, found, stage, words))));
+    h("ol", { class: "hits" }, hits.map(hitItem(question, found, stage, seen))));
 };
 
 const ending = (question, number) => {
@@ -115,6 +128,7 @@ const questionPage = (question) => {
   const stages = distinct(sides.flatMap((side) => side.stages)).filter((stage) => sides.some((side) => side.details[question.id]?.stages[stage]));
   const labels = [question.language, question.origin, question.split, ...question.slices].filter(Boolean);
   const columns = sides.map((side, number) => [side, number]).filter(([side]) => Object.hasOwn(side.details, question.id));
+  const seen = sides.map(() => new Set());
   return [
     neighbours(question),
     h("p", { class: "quiet" }, question.id, " · ", labels.join(" · ")),
@@ -122,8 +136,8 @@ const questionPage = (question) => {
     h("div", { class: "sides" }, columns.map(([side, number]) => sideHead(question, side, number))),
     found.answer ? h("p", { lang: languageOf(found.answer, question.language) }, h("span", { class: "quiet" }, "Answer: "), found.answer) : null,
     section("gold", "Gold in its source", found.evidence.length ? found.evidence.map(evidenceBlock) : h("p", {}, "No evidence: the question is unanswerable.")),
-    stages.map((stage, number) => section(`stage-${number}`, stage,
-      h("div", { class: "sides" }, columns.map(([side]) => stageBlock(question, side, side.details[question.id], stage))))),
+    stages.map((stage, order) => section(`stage-${order}`, stage,
+      h("div", { class: "sides" }, columns.map(([side, number]) => stageBlock(question, side, side.details[question.id], stage, seen[number]))))),
     neighbours(question),
   ];
 };

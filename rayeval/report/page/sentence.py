@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -23,6 +24,8 @@ class Sentence:
     text: str
     questions: tuple[str, ...]
     """Behind it, worst first."""
+    note: str = ""
+    """How sure it is."""
 
 
 @dataclass(frozen=True)
@@ -72,39 +75,59 @@ def run_sentence(failures: pl.DataFrame, ranks: pl.DataFrame) -> Sentence:
 
 
 def comparison_sentence(
-    ended: pl.DataFrame, decisive: dict[str, Any] | None, order: Sequence[str]
+    ended: pl.DataFrame, deciding: Mapping[str | None, dict[str, Any]], order: Sequence[str]
 ) -> Sentence:
     """Hold, ship, or that the questions can't tell.
 
     Hold: all questions, or a slice, lost more than they won (SHARE of them, and two in a slice).
     Ship: the interval of the deciding metric lies above 0. Gates decide what really ships; this
     speaks of these questions.
-    ended: `question_id, slices, change (won | lost | …), stage_after`. decisive: the overall row of
-    deltas of the deciding metric. order: question ids, worst first.
+    ended: `question_id, slices, change (won | lost | …), stage_after`. deciding: the deciding
+    metric's rows of deltas, by slice. order: question ids, worst first.
     """
-    place = {name: number for number, name in enumerate(order)}
     parts = [part for part in _parts(ended) if part.holds]
     if parts:
         worst = min(parts, key=lambda part: (-part.net, part.n, part.name or ""))
-        ids = sorted(worst.lost, key=lambda name: (place.get(name, len(place)), name))
-        stages = ended.filter(pl.col("question_id").is_in(ids))["stage_after"]
-        where = stages.value_counts(sort=True)
-        top, count = where["stage_after"][0], int(where["count"][0])
-        who = worst.name or "this change"
-        spread = ("all " if len(ids) > 1 else "") if count == len(ids) else f"{count} "
-        won = f", won {worst.won}" if worst.won else ""
-        return _with(f"Hold: {who} lost {len(ids)} of {worst.n}{won}, {spread}at {top}", ids)
+        return _hold(worst, ended, deciding.get(worst.name), order)
     won, lost = (
         sorted(ended.filter(pl.col("change") == change)["question_id"]) for change in (WON, LOST)
     )
-    if decisive is not None and decisive["low"] is not None and decisive["low"] > 0:
-        gain = f"{decisive['metric']} at {decisive['stage']} rose by {decisive['mean']:.2f}"
-        spread = f"({decisive['low']:.2f} to {decisive['high']:.2f})"
-        return Sentence(f"Ship: {gain} {spread}; {len(won)} won, {len(lost)} lost", (*lost, *won))
-    n = plural(ended.height if decisive is None else decisive["n"], "question")
-    found = None if decisive is None else decisive["detectable"]
-    limit = f" (smallest detectable: {found:.2f})" if found is not None and found == found else ""
-    return Sentence(f"No difference that {n} can show{limit}", (*lost, *won))
+    whole = deciding.get(None)
+    counts = f"{plural(len(won), 'question')} won, {len(lost)} lost"
+    if whole is not None and whole["low"] > 0:
+        gain = f"{whole['metric']} at {whole['stage']} rose by {whole['mean']:.2f}"
+        return Sentence(f"Ship: {gain}; {counts}", (*lost, *won), _sureness(whole))
+    n = plural(ended.height if whole is None else whole["n"], "question")
+    known = whole is not None and not math.isnan(whole["detectable"])
+    limit = f" (smallest detectable: {whole['detectable']:.2f})" if whole and known else ""
+    note = f"{counts}. {_sureness(whole)}" if whole else f"{counts}."
+    return Sentence(f"No difference that {n} can show{limit}", (*lost, *won), note)
+
+
+def _hold(
+    worst: Part, ended: pl.DataFrame, row: dict[str, Any] | None, order: Sequence[str]
+) -> Sentence:
+    """What the worst part lost, and where."""
+    place = {name: number for number, name in enumerate(order)}
+    ids = sorted(worst.lost, key=lambda name: (place.get(name, len(place)), name))
+    stages = ended.filter(pl.col("question_id").is_in(ids))["stage_after"].drop_nulls()
+    counted = stages.value_counts().sort("count", "stage_after", descending=[True, False])
+    top, count = counted.row(0) if counted.height else ("an unknown stage", len(ids))
+    share = f"{count} " if count < len(ids) else "all " if count > 1 else ""
+    won = f" and won {worst.won}" if worst.won else ""
+    who = worst.name or "all questions"
+    found = _with(f"Hold: {who} lost {len(ids)} of {worst.n}{won}, {share}at {top}", ids)
+    return replace(found, note=_sureness(row) if row else "")
+
+
+def _sureness(row: Mapping[str, Any]) -> str:
+    """What the interval says beyond these questions."""
+    figures = f"{row['metric']} at {row['stage']} changed by {row['mean']:+.2f}"
+    if math.isnan(row["low"]):
+        return f"{figures}; too few clusters for an interval."
+    spread = f"{figures} ({row['low']:+.2f} to {row['high']:+.2f} for questions like these)"
+    beyond = row["low"] > 0 or row["high"] < 0
+    return f"{spread}." if beyond else f"{spread}, which chance alone may give."
 
 
 def _parts(ended: pl.DataFrame) -> list[Part]:

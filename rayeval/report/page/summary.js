@@ -56,7 +56,7 @@ const waterfall = () => {
   const headroom = new Map(data.headroom.map((item) => [item.stage, item]));
   const was = new Map(before ? before.bounds : []);
   const costs = data.headroom.some((item) => item.cost);
-  const heads = ["Stage", "", ["Gold all there", "n"], ...(before ? [["before", "n"]] : []), ["Could win back", "n"], ["ms, median", "n"], ["ms, p95", "n"], ...(costs ? ["Cost per question"] : [])];
+  const heads = ["Stage", "", ["Gold all there", "n"], ...(before ? [["before", "n"]] : []), ["Could win back", "n"], ["ms, median", "n"], ["ms, p95", "n"], ...(costs ? [["Cost per question", "cost"]] : [])];
   const rows = now.bounds.map(([stage, kept], place) => {
     const item = headroom.get(stage);
     const share = now.answerable ? kept / now.answerable : 0;
@@ -66,7 +66,7 @@ const waterfall = () => {
       td(kept.toLocaleString("en"), h("span", { class: "quiet" }, ` ${percent(kept, now.answerable)}`)),
       before ? td(was.has(stage) ? was.get(stage).toLocaleString("en") : DASH) : null,
       lostCell(item, `lost-${place}`, () => row, heads.length),
-      td(item ? ms(item.ms) : ""), td(item ? ms(item.p95) : ""), costs ? h("td", { class: "quiet" }, item ? item.cost : "") : null);
+      td(item && isNumber(item.ms) ? ms(item.ms) : ""), td(item && isNumber(item.p95) ? ms(item.p95) : ""), costs ? h("td", { class: "quiet cost" }, item ? item.cost : "") : null);
     return row;
   });
   const modes = distinct(data.headroom.map((item) => item.mode).filter(Boolean));
@@ -78,6 +78,7 @@ const waterfall = () => {
 
 const firstScreen = () => [
   h("h1", {}, SENTENCE),
+  data.note ? h("p", {}, data.note) : null,
   h("p", { class: "quiet" }, data.counts),
   data.behind.length ? questionList(data.behind, 5) : null,
   data.kind === "comparison" ? notes("What changed", data.changed.length ? data.changed : ["nothing in the pipeline's settings"]) : null,
