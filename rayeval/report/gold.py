@@ -98,11 +98,9 @@ def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[
         rows = run.rows("questions", "question_id", some).sort("question_id")
         trace = run.rows("trace", "question_id", some).select("question_id", "stage", "hits")
         for stage in stages:
-            mine = trace.filter(pl.col("stage") == stage).select(
-                "question_id", hits_=pl.col("hits")
-            )
+            mine = trace.filter(pl.col("stage") == stage).drop("stage")
+            mine = mine.rename({"hits": _column(stage)})
             rows = rows.join(mine, on="question_id", how="left", maintain_order="left")
-            rows = rows.rename({"hits_": _column(stage)})
         kept = [field for field in RESOLVED if field.name not in ("file", "line")]
         schema = pa.schema([*kept, *((_column(stage), HITS) for stage in stages)])
         table = conform(rows.to_arrow(), schema).combine_chunks()

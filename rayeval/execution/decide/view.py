@@ -22,9 +22,10 @@ from rayeval import files
 from rayeval.errors import RayevalError
 from rayeval.execution.decide.comparison import FACTS, Options, compare_runs, load_comparison
 from rayeval.execution.decide.listing import listed
-from rayeval.execution.decide.reports import comparison_page, run_page
 from rayeval.execution.runs import Run
+from rayeval.report.page.comparison import comparison_page
 from rayeval.report.page.folder import folder_page, message_page
+from rayeval.report.page.run import run_page
 
 HOSTS = ("127.0.0.1", "localhost")
 
@@ -98,8 +99,8 @@ class Pages:
         """The older run is the baseline."""
         order = self._ids()
         base, new = sorted((first, second), key=order.index, reverse=True)
-        sides = (Run(f"{self.runs}/{name}") for name in (base, new))
-        return comparison_page(compare_runs(*sides, Options()))
+        before, after = Run(f"{self.runs}/{base}"), Run(f"{self.runs}/{new}")
+        return comparison_page(compare_runs(before, after, Options()))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from rayeval.report.comparison import Compared
-from rayeval.report.overview import overview, worth_showing
+from rayeval.report.comparison import Compared, unjudged_line
+from rayeval.report.overview import worth_showing
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
 from rayeval.report.page.questions import chosen, question_columns
@@ -28,38 +28,31 @@ def comparison_page(found: Compared) -> bytes:
     ended = changes(found)
     order = _worst_first(ended)
     sentence = comparison_sentence(ended, _deciding(found.deltas), order)
-    rows = chosen(
-        new.questions.filter(pl.col("question_id").is_in(ended["question_id"].to_list())), order
-    )
-    ids = detailed(rows, ended.height, [*sentence.questions, *order])
+    shared = new.questions.filter(~pl.col("question_id").is_in(found.facts["only_new"]))
+    rows = chosen(shared, order)
+    ids = detailed(rows, shared.height, [*sentence.questions, *order])
     texts = parts.Passages()
-    facts = [overview(run) for run in found.sides]
     sides = [
-        side_of(
-            run, about, rows, parts.details(run, ids, _ranks(found.ranks, which), texts), called
-        )
-        for run, about, which, called in zip(
-            found.sides, facts, ("base", "new"), ("before", "after"), strict=True
-        )
+        side_of(run, rows, parts.details(run, ids, _ranks(found.ranks, name), texts), called)
+        for run, name, called in ((base, "base", "before"), (new, "new", "after"))
     ]
     data = {
         "kind": "comparison",
         "behind": sentence.questions[:100],
         "note": sentence.note,
-        "total": ended.height,
-        "counts": f"{new.run_id} against {base.run_id}: {found.facts['questions']} questions "
-        f"in {found.facts['clusters']} clusters.",
+        "total": shared.height,
+        "counts": f"{found.facts['questions']} questions in {found.facts['clusters']} clusters.",
         "changed": found.facts["changed"],
         "warnings": found.facts["warnings"],
-        "headroom": headroom(new, facts[1]),
+        "headroom": headroom(new),
         "questions": question_columns(rows),
         "sides": sides,
         "passages": texts.rows,
         "deltas": _deltas(found.deltas),
         "latency": [list(row) for row in found.latency.iter_rows()],
         "movement": movement(found.ranks),
-        "unjudged": found.facts["unjudged"],
-        **made_of(new),
+        "unjudged": unjudged_line(found.facts) if found.facts["unjudged"]["hits"] else "",
+        "madeOf": made_of(new),
     }
     return page(f"{new.run_id} against {base.run_id}", sentence.text, data)
 

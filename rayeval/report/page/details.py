@@ -42,9 +42,6 @@ class Passages:
     def __getitem__(self, chunk_id: str) -> int:
         return self._number[chunk_id]
 
-    def __contains__(self, chunk_id: object) -> bool:
-        return chunk_id in self._number
-
 
 def details(
     run: Tables, ids: Sequence[str], ranks: pl.DataFrame, passages: Passages
@@ -53,54 +50,45 @@ def details(
 
     ranks: report.gold.RANKS of at least these questions. passages: takes in the texts.
     """
-    questions = run.rows("questions", "question_id", ids)
+    questions = run.rows("questions", "question_id", ids).sort("question_id")
     evidence = _located(questions)
     hits = _hits(run, ids)
-    holding = _overlapping(run, hits, evidence)
-    wanted = pl.concat(
-        [hits.filter(pl.col("rank") <= TOP).select("question_id", "chunk_id"), holding]
-    )
-    shown = hits.join(wanted.unique(), on=["question_id", "chunk_id"], how="semi")
-    near = _near(run, evidence)
-    passages.add(run, sorted({*shown["chunk_id"], *near}), evidence)
-    found: dict[str, Any] = {
-        row["question_id"]: {
-            "evidence": [_evidence(item) for item in row["evidence"]],
-            "answer": row["reference_answer"],
-            "partial": row["labels"] != "complete",
-            "stages": {},
-            "ranks": {},
-            "contributing": [],
-        }
-        for row in questions.sort("question_id").iter_rows(named=True)
-    }
-    _fill(found, run, ids, shown, ranks, passages)
+    first = hits.filter(pl.col("rank") <= TOP).select("question_id", "chunk_id")
+    wanted = pl.concat([first, _overlapping(run, hits, evidence)]).unique()
+    shown = hits.join(wanted, on=["question_id", "chunk_id"], how="semi")
+    passages.add(run, sorted({*shown["chunk_id"], *_near(run, evidence)}), evidence)
+    found = {row["question_id"]: _asked(row) for row in questions.iter_rows(named=True)}
+    _add_hits(found, run, shown, passages)
+    for name, group, stage, rank in ranks.iter_rows():
+        if name in found:
+            found[name]["ranks"].setdefault(group, {})[stage] = rank
+    for row in run.rows("failures", "question_id", ids).iter_rows(named=True):
+        found[row["question_id"]]["contributing"] = row["contributing"]
     return found
 
 
-def _fill(
-    found: Mapping[str, Any], run: Tables, ids: Sequence[str], shown: pl.DataFrame,
-    ranks: pl.DataFrame, passages: Passages,
-) -> None:  # fmt: skip
-    """Adds hits, ranks and what contributed."""
-    trace = run.rows("trace", "question_id", ids).filter(pl.col("stage") != "filter")
+def _asked(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a question before any stage ran."""
+    return {
+        "evidence": [_evidence(item) for item in row["evidence"]],
+        "answer": row["reference_answer"],
+        "partial": row["labels"] != "complete",
+        "stages": {},
+        "ranks": {},
+        "contributing": [],
+    }
+
+
+def _add_hits(
+    found: Mapping[str, Any], run: Tables, shown: pl.DataFrame, passages: Passages
+) -> None:
+    """Every stage that ran, with its hits [passage, rank, score] in order."""
+    trace = run.rows("trace", "question_id", list(found)).filter(pl.col("stage") != "filter")
     counts = trace.select("question_id", "stage", "error", n=pl.col("hits").list.len())
-    for row in counts.iter_rows(named=True):
-        stage = {"n": row["n"] or 0, "error": row["error"], "hits": []}
-        found[row["question_id"]]["stages"][row["stage"]] = stage
+    for name, stage, error, n in counts.iter_rows():
+        found[name]["stages"][stage] = {"n": n or 0, "error": error, "hits": []}
     for name, stage, chunk, rank, score in shown.iter_rows():
-        if chunk in passages:
-            found[name]["stages"][stage]["hits"].append([passages[chunk], rank, score])
-    for name, group, stage, rank in ranks.filter(
-        pl.col("question_id").is_in(list(ids))
-    ).iter_rows():
-        found[name]["ranks"].setdefault(group, {})[stage] = rank
-    failures = run.rows("failures", "question_id", ids)
-    for name, group, items in failures.select(
-        "question_id", "group_id", "contributing"
-    ).iter_rows():
-        found[name]["group"] = group
-        found[name]["contributing"] = items
+        found[name]["stages"][stage]["hits"].append([passages[chunk], rank, score])
 
 
 def _hits(run: Tables, ids: Sequence[str]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -57,7 +58,7 @@ def _farthest(seen: pl.DataFrame) -> pl.DataFrame:
 def between(ranks: pl.DataFrame, stages: list[str]) -> pl.DataFrame:
     """Of one run: every stage's ranks beside those of the stage before it."""
     parts = []
-    for before, after in zip(stages, stages[1:], strict=False):
+    for before, after in pairwise(stages):
         keys = ["question_id", "group_id"]
         one, other = (
             ranks.filter(pl.col("stage") == stage).select(*keys, pl.col("rank").alias(name))

@@ -31,7 +31,7 @@ def run_page(run: Tables) -> bytes:
     rows = chosen(run.questions, bad)
     texts = parts.Passages()
     ids = detailed(rows, run.questions.height, [*sentence.questions, *bad])
-    side = side_of(run, facts, rows, parts.details(run, ids, ranks, texts), "this run")
+    side = side_of(run, rows, parts.details(run, ids, ranks, texts), "this run")
     data = {
         "kind": "run",
         "behind": sentence.questions[:100],
@@ -39,12 +39,12 @@ def run_page(run: Tables) -> bytes:
         "counts": f"{facts.counts}; {facts.corpus}.",
         "next": facts.next,
         "warnings": facts.warnings,
-        "headroom": headroom(run, facts),
+        "headroom": headroom(run),
         "questions": question_columns(rows),
         "sides": [side],
         "passages": texts.rows,
         "movement": movement(between(ranks, main_line(run))),
-        **made_of(run),
+        "madeOf": made_of(run),
     }
     return page(facts.title, sentence.text, data)
 
@@ -63,10 +63,9 @@ def detailed(rows: pl.DataFrame, total: int, first: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(first))[: parts.SOME]
 
 
-def side_of(
-    run: Tables, facts: Overview, rows: pl.DataFrame, found: dict[str, Any], called: str
-) -> dict[str, Any]:
+def side_of(run: Tables, rows: pl.DataFrame, found: dict[str, Any], called: str) -> dict[str, Any]:
     """One run as the page's scripts know it. rows: the questions that the page holds."""
+    facts = overview(run)
     ended = rows.select("question_id").join(
         endings(run), on="question_id", how="left", maintain_order="left"
     )
@@ -95,15 +94,15 @@ def side_of(
     }
 
 
-def headroom(run: Tables, facts: Overview) -> list[dict[str, Any]]:
+def headroom(run: Tables) -> list[dict[str, Any]]:
     """Per stage, in order: the questions whose gold it is the first to lose, and what it takes."""
     failed = run.failures.filter(pl.col("status") == "failed").sort("question_id")
     by_stage = {
         str(stage): rows for (stage,), rows in failed.group_by("stage", maintain_order=True)
     }
-    times = {row[0]: row for row in facts.latency}
+    times = {row[0]: row for row in overview(run).latency}
     spent = _cost(run.latency)
-    order = [*(stage for stage in walked(run) if stage in by_stage or stage in times)]
+    order = [stage for stage in walked(run) if stage in by_stage or stage in times]
     return [
         {
             "stage": stage,
@@ -141,7 +140,7 @@ def slices(run: Tables, facts: Overview, most: int = 200) -> list[list[Any]]:
 def depths(run: Tables) -> dict[str, int]:
     """Stage → how many hits it keeps at most, where the configuration says so."""
     config = run.manifest.get("config") or {}
-    found: dict[str, int] = {}
+    found: dict[str, int | None] = {}
     for name, arm in ((config.get("retrieve") or {}).get("arms") or {}).items():
         found |= dict.fromkeys((name, f"{name}_exact", f"{name}_ann"), arm.get("depth"))
     for stage, part in (("fused", "fuse"), ("reranked", "rerank"), ("context", "context")):
@@ -159,11 +158,11 @@ def main_line(run: Tables) -> list[str]:
     return first[-1:] + after if len(arms) == 1 else after
 
 
-def made_of(run: Tables) -> dict[str, Any]:
+def made_of(run: Tables) -> list[str]:
     """What the run was made of, for the page's foot."""
     manifest = run.manifest
     golden = (manifest.get("golden") or {}).get("sha256") or ""
     lines = [f"golden set {golden[:12]}"] if golden else []
     lines += [f"{name}: {text}" for name, text in manifest["models"].items()]
     started = str(manifest.get("started") or "")
-    return {"madeOf": [*lines, *([f"started {started}"] if started else [])]}
+    return [*lines, *([f"started {started}"] if started else [])]

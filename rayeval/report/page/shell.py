@@ -1,4 +1,4 @@
-"""The file around the data: styles and scripts inlined, nothing fetched, nothing of a user's obeyed.
+"""The file around the data: styles and scripts inlined, nothing fetched, no user's text obeyed.
 
 The page's policy lets only these very scripts run, by hash.
 """

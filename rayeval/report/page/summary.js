@@ -82,7 +82,7 @@ const firstScreen = () => [
   h("p", { class: "quiet" }, data.counts),
   data.behind.length ? questionList(data.behind, 5) : null,
   data.kind === "comparison" ? notes("What changed", data.changed.length ? data.changed : ["nothing in the pipeline's settings"]) : null,
-  notes("Be careful", (data.warnings || []).slice(0, 5)),
+  notes("Be careful", [...(data.warnings || []).slice(0, 5), data.unjudged].filter(Boolean)),
   waterfall(),
   data.kind === "run" ? notes("Look at next", data.next) : null,
 ];
