@@ -44,13 +44,14 @@ const deltaRows = (chosen) => {
 };
 
 const deltaTable = (caption, first, rows) => {
+  const corrected = rows.some((row) => isNumber(row.p_holm));
   const most = Math.max(0.05, ...rows.flatMap((row) => [row.mean, row.low, row.high]).filter(isNumber).map(Math.abs));
-  const heads = [...first.map(([head]) => head), ["before", "n"], ["after", "n"], ["Δ", "n"], "", ["95% interval", "n"], ["p", "n"], ["Holm", "n"], ["n", "n"], ["better", "n"], ["worse", "n"]];
+  const heads = [...first.map(([head]) => head), ["before", "n"], ["after", "n"], ["Δ", "n"], "", ["95% interval", "n"], ["p", "n"], ...(corrected ? [["Holm", "n"]] : []), ["n", "n"], ["better", "n"], ["worse", "n"]];
   return table(caption, heads, rows.map((row) => h("tr", {},
     first.map(([, name], place) => (place ? h("td", {}, row[name]) : rowHead(row[name] ?? "all questions"))),
     td(figure(row.base)), td(figure(row.new)), td(signed(row.mean)),
     h("td", {}, intervalMark(row.mean, row.low, row.high, most)), td(written(row.low, row.high)),
-    td(figure(row.p)), td(figure(row.p_holm)), td(row.n), td(row.improved), td(row.regressed))), { class: "deltas" });
+    td(figure(row.p)), corrected ? td(figure(row.p_holm)) : null, td(row.n), td(row.improved), td(row.regressed))), { class: "deltas" });
 };
 
 /** A table that depends on choices; controls: [label, values]. */
