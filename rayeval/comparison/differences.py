@@ -15,14 +15,11 @@ KINDS = ("golden", "analyzer", "hardware", "judge")
 
 def changed(base: Tables, new: Tables) -> list[str]:
     """Every setting of the pipeline that differs: `chunk.size: 400 → 300`."""
-    sides = [_flat(run.manifest.get("config") or {}) for run in (base, new)]
-    names = sorted(sides[0].keys() | sides[1].keys())
+    configs = [run.manifest.get("config") or {} for run in (base, new)]
     lines = [
-        f"{name}: {_shown(sides[0], name)} → {_shown(sides[1], name)}"
-        for name in names
-        if sides[0].get(name) != sides[1].get(name)
-        and name.partition(".")[0] not in ASIDE
-        and not name.endswith(".path")
+        f"{name}: {_shown(one)} → {_shown(other)}"
+        for name, one, other in _differing(*configs)
+        if name.partition(".")[0] not in ASIDE and not name.endswith(".path")
     ]
     before, after = (run.manifest["corpus"].get("snapshot") for run in (base, new))
     return lines + (["the corpus: its documents are others"] if before != after else [])
@@ -92,16 +89,22 @@ def _arms(run: Tables) -> dict[str, Any]:
     return dict((config.get("retrieve") or {}).get("arms") or {})
 
 
-def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested settings by dotted name."""
-    if not isinstance(value, Mapping):
-        return {prefix: value}
-    inside = [_flat(item, f"{prefix}.{key}" if prefix else str(key)) for key, item in value.items()]
-    return {name: item for part in inside for name, item in part.items()}
+def _differing(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """(dotted name, before, after) of every setting that differs; a part that only one side has
+    is one of them."""
+    if one == other:
+        return
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        yield name, one, other
+        return
+    for key in sorted(one.keys() | other.keys()):
+        inside = f"{name}.{key}" if name else str(key)
+        yield from _differing(one.get(key), other.get(key), inside)
 
 
-def _shown(side: Mapping[str, Any], name: str) -> str:
-    value = side.get(name, "not there")
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return str(value.get("kind", "there"))
     return "none" if value is None else str(value)
 
 

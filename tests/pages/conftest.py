@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pages_runs import hostile_pair, tables
 
+from rayeval.execution.decide.view import serve
 from rayeval.report.page.run import run_page
 
 
@@ -26,11 +28,24 @@ def made_up(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def server(hostile):
+    """`rayeval view` of the hostile runs."""
+    with serve(str(hostile[1]), 0) as running:
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator:
     """The system's Chromium."""
     from playwright.sync_api import sync_playwright
 
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    found = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    )
     if found is None:
         pytest.fail("no chromium here: make test-pages installs it, or set CHROMIUM")
     with sync_playwright() as playwright:
@@ -50,7 +65,9 @@ def open_page(browser):
         page.set_default_timeout(60_000)
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: (said.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "dialog", lambda dialog: (said.append(f"dialog {dialog.message}"), dialog.dismiss())
+        )
         page.goto(address if isinstance(address, str) else address.as_uri())
         return page
 

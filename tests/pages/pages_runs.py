@@ -82,7 +82,7 @@ def hits(number: int) -> list[dict]:
 def tables(n: int, run_id: str = "made-up") -> Tables:
     """A run of `n` questions."""
     passages = [{"chunk_id": f"chunk-{i}", "source_id": f"doc-{i}", "revision_id": "r", "text": "0123456789 장비 신청은 5일이 걸린다. The rest.",
-                 "spans": [{"start_char": 0, "end_char": 37}], "tokens": 9, "element_ids": [], "pages": []} for i in range(50)]  # fmt: skip
+                 "spans": [{"start_char": 0, "end_char": 36}], "tokens": 9, "element_ids": [], "pages": []} for i in range(50)]  # fmt: skip
     means = [{"stage": stage, "metric": "recall@5", "mean": 0.5, "n": n, "n_undefined": 0, "n_missing": 0, "n_error": 0} for stage in STAGES]  # fmt: skip
     kept = pa.schema([item for item in RESOLVED if item.name not in ("file", "line")])
     times = [{"question_id": "q-00000", "stage": stage, "latency_ms": 2.5, "mode": "serial", "reranked_pairs": 20} for stage in STAGES]  # fmt: skip
@@ -102,7 +102,10 @@ def tables(n: int, run_id: str = "made-up") -> Tables:
 def hostile_pair(folder: Path) -> tuple[Comparison, Path]:
     """Two real runs over texts that try to break out of the page, compared; and their folder."""
     (folder / "docs").mkdir(parents=True)
-    (folder / "docs" / "<b>a.txt").write_text(f"The desk is open at nine. {HOSTILE}\n장비 신청은 닷새가 걸린다.\n" + "Filler. " * 60, "utf-8")
+    (folder / "docs" / "<b>a.txt").write_text(
+        f"The desk is open at nine. {HOSTILE}\n장비 신청은 닷새가 걸린다.\n" + "Filler. " * 60,
+        "utf-8",
+    )
     (folder / "docs" / "b.txt").write_text(f"zebra zebra {HOSTILE} The desk 장비 신청", "utf-8")
     gold = [{"source_id": "<b>a.txt", "quote": "The desk is open at nine."}]
     korean = [{"source_id": "<b>a.txt", "quote": "장비 신청은 닷새가 걸린다."}]
@@ -126,6 +129,10 @@ def config(folder: Path, depth: int) -> dict:
         "golden": {"path": str(folder / "golden.jsonl")},
         "corpus": {"path": str(folder / "docs")},
         "chunk": {"kind": "fixed", "size": 120},
-        "retrieve": {"arms": {"bm25": {"kind": "bm25", "analyzer": {"kind": "char_ngram", "n": 2}, "depth": depth}}},
+        "retrieve": {
+            "arms": {
+                "bm25": {"kind": "bm25", "analyzer": {"kind": "char_ngram", "n": 2}, "depth": depth}
+            }
+        },
         "metrics": {"cutoffs": [1, 5]},
     }

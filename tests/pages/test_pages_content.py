@@ -8,7 +8,9 @@ import polars as pl
 import pytest
 from pages_runs import HOSTILE, tables
 
-from rayeval.report.gold import RANKS
+from rayeval.comparison.pairs import pair
+from rayeval.comparison.ranks import rank_movement, unjudged_differences
+from rayeval.report.gold import RANKS, gold_ranks, unjudged
 from rayeval.report.page.movement import movement
 from rayeval.report.page.run import run_page
 from rayeval.report.page.sentence import comparison_sentence, run_sentence
@@ -16,7 +18,9 @@ from rayeval.report.page.shell import embedded, page
 
 
 def data_of(html: bytes):
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html.decode(), re.S)
+    found = re.search(
+        r'<script type="application/json" id="data">(.*?)</script>', html.decode(), re.S
+    )
     return json.loads(found[1])
 
 
@@ -58,7 +62,9 @@ def test_a_small_run_has_every_question_in_full_and_each_text_once():
     data = data_of(run_page(tables(60)))
     details = data["sides"][0]["details"]
     assert len(details) == 60
-    assert sorted(item["id"] for item in data["passages"]) == sorted({i["id"] for i in data["passages"]})
+    assert sorted(item["id"] for item in data["passages"]) == sorted(
+        {i["id"] for i in data["passages"]}
+    )
     one = details["q-00001"]
     assert one["ranks"] == {"g1": {"bm25": 3, "reranked": 3, "context": 3}}
     assert [hit[1:] for hit in one["stages"]["context"]["hits"]] == [[1, 3], [2, 2], [3, 1]]
@@ -77,7 +83,7 @@ def ranks(*rows):
     ("rows", "known", "text", "behind"),
     [
         pytest.param([], [], "No answerable question: nothing can be lost", (), id="nothing to lose"),
-        pytest.param([("a", "success", None)], [], "All 1 answerable questions keep their gold to the end", (), id="nothing lost"),
+        pytest.param([("a", "success", None)], [], "No gold is lost in 1 answerable question", (), id="nothing lost"),
         pytest.param([("a", "failed", "fused"), ("b", "success", None)], [], "1 of 2 questions loses its gold at fused: a", ("a",), id="one lost"),
         pytest.param(
             [("a", "failed", "fused"), ("b", "failed", "fused"), ("c", "failed", "bm25")], [("a", 9), ("b", 1)],
@@ -92,7 +98,12 @@ def test_the_sentence_of_a_run(rows, known, text, behind):
 
 
 def ended(*rows):
-    schema = {"question_id": pl.String, "slices": pl.List(pl.String), "change": pl.String, "stage_after": pl.String}
+    schema = {
+        "question_id": pl.String,
+        "slices": pl.List(pl.String),
+        "change": pl.String,
+        "stage_after": pl.String,
+    }
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -129,10 +140,74 @@ def test_the_interval_is_said_beside_the_sentence():
 
 
 def test_moves_are_counted_and_the_farthest_named():
-    rows = [("a", 1, None), ("b", 3, 1), ("c", None, 2), ("d", 1, 4), ("e", None, None), ("f", 2, 2)]
+    rows = [
+        ("a", 1, None),
+        ("b", 3, 1),
+        ("c", None, 2),
+        ("d", 1, 4),
+        ("e", None, None),
+        ("f", 2, 2),
+    ]
     table = pl.DataFrame([(q, "g", "fused", b, n) for q, b, n in rows], orient="row",
                          schema=["question_id", "group_id", "stage", "base", "new"])  # fmt: skip
     [part] = movement(table)
     assert part["counts"] == {"up": 1, "down": 1, "entered": 1, "left": 1, "same": 1, "absent": 1}
     assert [move[0] for move in part["farthest"]] == ["a", "c", "d", "b"]
     assert [None, 2, 1] in part["points"]
+
+
+def with_hits(number: int, stage: str, *chunks: str):
+    """A run of three questions, one of whose lists is another."""
+    run = tables(3, "other")
+    rows = run.trace.to_dicts()
+    for row in rows:
+        if (row["question_id"], row["stage"]) == (f"q-{number:05d}", stage):
+            row["hits"] = [
+                {"chunk_id": name, "score": -float(rank)} for rank, name in enumerate(chunks)
+            ]
+    run.trace = pl.DataFrame(rows, schema=run.trace.schema)
+    return run
+
+
+def test_gold_has_the_rank_of_the_first_hit_that_finds_it():
+    found = gold_ranks(tables(2), ["q-00001", "q-00000"], ["bm25", "reranked"])
+    assert found.rows() == [
+        ("q-00000", "g1", "bm25", 3), ("q-00000", "g1", "reranked", None),
+        ("q-00001", "g1", "bm25", 3), ("q-00001", "g1", "reranked", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("hits", "moved"),
+    [
+        pytest.param(["chunk-1"], (3, 1, "up"), id="nearer to the top"),
+        pytest.param(["a", "b", "chunk-3", "chunk-1"], (3, 4, "down"), id="further down"),
+        pytest.param(["chunk-8", "chunk-12", "chunk-1", "chunk-1b"], (3, 3, "same"), id="where it was"),
+        pytest.param(["chunk-2"], (3, None, "left"), id="gone"),
+        pytest.param([], (3, None, "left"), id="nothing found"),
+    ],
+)  # fmt: skip
+def test_gold_moves(hits, moved):
+    known = [name for name in hits if name in {f"chunk-{i}" for i in range(50)}]
+    new = with_hits(
+        1, "bm25", *(name if name in known else f"chunk-{20 + i}" for i, name in enumerate(hits))
+    )
+    table = rank_movement(pair(tables(3), new)).filter(question_id="q-00001", stage="bm25")
+    assert table.select("base", "new", "moved").rows() == [moved]
+    back = rank_movement(pair(new, tables(3))).filter(question_id="q-00001", stage="bm25")
+    opposite = {"up": "down", "down": "up", "left": "entered", "same": "same"}
+    assert back["moved"].to_list() == [opposite[moved[2]]]
+
+
+def test_unjudged_hits_are_those_outside_all_evidence_of_partial_labels():
+    run = tables(2)
+    assert unjudged(run, ["q-00001"], ["bm25"], 10)["chunk_id"].to_list() == ["chunk-12", "chunk-8"]
+    assert unjudged(run, ["q-00001"], ["bm25"], 1)["chunk_id"].to_list() == ["chunk-8"]
+    run.questions = run.questions.with_columns(labels=pl.lit("complete"))
+    assert unjudged(run, ["q-00001"], ["bm25"], 10).is_empty()
+
+
+def test_the_runs_differ_on_unjudged_hits_that_only_one_has_near_its_top():
+    new = with_hits(1, "bm25", "chunk-8", "chunk-30", "chunk-1")
+    found = unjudged_differences(pair(tables(3), new))
+    assert found.rows() == [("q-00001", "bm25", "chunk-12", 2, None), ("q-00001", "bm25", "chunk-30", None, 2)]  # fmt: skip

@@ -37,3 +37,15 @@ const hasPage = (id) => now !== undefined && Object.hasOwn(now.details, id);
 
 /** Distinct values of a list, in order. */
 const distinct = (values) => [...new Set(values)];
+
+/** The stages of all sides in the order of the last; one that only an earlier side has follows
+ * the stage that it followed there. */
+const stagesOf = (read) => {
+  const merged = read(now).slice();
+  for (const side of sides.slice(0, -1)) {
+    read(side).forEach((stage, place, all) => {
+      if (!merged.includes(stage)) merged.splice(merged.indexOf(all[place - 1]) + 1, 0, stage);
+    });
+  }
+  return merged;
+};

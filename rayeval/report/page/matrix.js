@@ -4,6 +4,8 @@ const PAGE = 50;
 const MARKS = { k: ["●", "kept"], l: ["○", "lost"], "-": ["·", "not observed"] };
 const CHANGES = { lost: "lost", won: "won", moved: "fails elsewhere", same: "as before" };
 
+const WALKED = now ? stagesOf((side) => side.walked) : [];
+
 const matches = (filter) => {
   const words = (filter.q || "").normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
   const is = (name, value) => !filter[name] || filter[name] === value;
@@ -20,8 +22,8 @@ const sortKey = (name) => {
   if (name === "change") return (question) => ORDER[question.change];
   if (name === "text") return (question) => question.text;
   if (name.startsWith("at:")) {
-    const place = now.walked.indexOf(name.slice(3));
-    return (question) => "lk-".indexOf(question.marks[sides.length - 1][place]);
+    const at = sides.map((side) => side.walked.indexOf(name.slice(3)));
+    return (question) => at.reduce((sum, place, side) => 3 * sum + "lk-".indexOf(place < 0 ? "-" : question.marks[side][place]), 0);
   }
   return (question) => question.id;
 };
@@ -51,7 +53,7 @@ const matrixRow = (question) => {
   return h("tr", { class: question.change }, rowHead(linkTo(question.id)),
     h("td", { class: "text", lang: languageOf(question.text, question.language) }, question.text),
     before ? h("td", {}, CHANGES[question.change]) : null, h("td", { class: "code" }, ends),
-    now.walked.map((stage) => stageCell(question, stage)));
+    WALKED.map((stage) => stageCell(question, stage)));
 };
 
 const sortHead = (text, name, filter, go, attributes = {}) => {
@@ -90,7 +92,7 @@ const matrixTable = (filter, go) => {
   const pages = Math.max(1, Math.ceil(found.length / PAGE));
   const page = Math.min(pages, Math.max(1, Number.parseInt(filter.page || "1", 10) || 1));
   const heads = [sortHead("Question", "id", filter, go), sortHead("Text", "text", filter, go), before ? sortHead("Change", "change", filter, go) : null,
-    sortHead("Ended", "ended", filter, go), ...now.walked.map((stage) => sortHead(stage, `at:${stage}`, filter, go, { class: "c" }))].filter(Boolean);
+    sortHead("Ended", "ended", filter, go), ...WALKED.map((stage) => sortHead(stage, `at:${stage}`, filter, go, { class: "c" }))].filter(Boolean);
   const rows = found.slice((page - 1) * PAGE, page * PAGE).map(matrixRow);
   const words = `${found.length.toLocaleString("en")} of ${count(questions.length, "question")}`;
   return { words, nodes: [table(`Questions by stage: ● all gold there, ○ lost${before ? "; before, then after" : ""}`, heads, rows, { class: "matrix" }), pager(filter, pages, page, go)] };

@@ -125,7 +125,7 @@ const neighbours = (question) => {
 
 const questionPage = (question) => {
   const found = now.details[question.id];
-  const stages = distinct(sides.flatMap((side) => side.stages)).filter((stage) => sides.some((side) => side.details[question.id]?.stages[stage]));
+  const stages = stagesOf((side) => side.stages).filter((stage) => sides.some((side) => side.details[question.id]?.stages[stage]));
   const labels = [question.language, question.origin, question.split, ...question.slices].filter(Boolean);
   const columns = sides.map((side, number) => [side, number]).filter(([side]) => Object.hasOwn(side.details, question.id));
   const seen = sides.map(() => new Set());

@@ -60,7 +60,7 @@ def run_sentence(failures: pl.DataFrame, ranks: pl.DataFrame) -> Sentence:
     failed = failures.filter(pl.col("status") == "failed")
     broken = failures.filter(pl.col("status").is_in(["error", "missing"]))
     if failed.is_empty() and broken.is_empty():
-        return Sentence(f"All {n} answerable questions keep their gold to the end", ())
+        return Sentence(f"No gold is lost in {plural(n, 'answerable question')}", ())
     if failed.is_empty():
         text = f"{broken.height} of {plural(n, 'question')} could not be processed"
         return _with(text, broken["question_id"].sort().to_list())

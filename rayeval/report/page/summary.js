@@ -57,13 +57,15 @@ const waterfall = () => {
   const was = new Map(before ? before.bounds : []);
   const costs = data.headroom.some((item) => item.cost);
   const heads = ["Stage", "", ["Gold all there", "n"], ...(before ? [["before", "n"]] : []), ["Could win back", "n"], ["ms, median", "n"], ["ms, p95", "n"], ...(costs ? [["Cost per question", "cost"]] : [])];
-  const rows = now.bounds.map(([stage, kept], place) => {
+  const bounds = new Map(now.bounds);
+  const rows = stagesOf((side) => side.bounds.map(([stage]) => stage)).map((stage, place) => {
     const item = headroom.get(stage);
-    const share = now.answerable ? kept / now.answerable : 0;
+    const kept = bounds.get(stage);
+    const share = kept && now.answerable ? kept / now.answerable : 0;
     const lost = item && now.answerable ? item.lost.length / now.answerable : 0;
     const old = before && before.answerable && was.has(stage) ? was.get(stage) / before.answerable : null;
     const row = h("tr", {}, rowHead(stage), h("td", { class: "wide" }, bar(share, lost, old)),
-      td(kept.toLocaleString("en"), h("span", { class: "quiet" }, ` ${percent(kept, now.answerable)}`)),
+      td(kept === undefined ? "not there" : [kept.toLocaleString("en"), h("span", { class: "quiet" }, ` ${percent(kept, now.answerable)}`)]),
       before ? td(was.has(stage) ? was.get(stage).toLocaleString("en") : DASH) : null,
       lostCell(item, `lost-${place}`, () => row, heads.length),
       td(item && isNumber(item.ms) ? ms(item.ms) : ""), td(item && isNumber(item.p95) ? ms(item.p95) : ""), costs ? h("td", { class: "quiet cost" }, item ? item.cost : "") : null);
@@ -79,10 +81,10 @@ const waterfall = () => {
 const firstScreen = () => [
   h("h1", {}, SENTENCE),
   data.note ? h("p", {}, data.note) : null,
+  data.changed ? h("p", {}, `Changed: ${data.changed.join("; ") || "nothing in the pipeline's settings"}.`) : null,
   h("p", { class: "quiet" }, data.counts),
   data.behind.length ? questionList(data.behind, 5) : null,
-  data.kind === "comparison" ? notes("What changed", data.changed.length ? data.changed : ["nothing in the pipeline's settings"]) : null,
-  notes("Be careful", [...(data.warnings || []).slice(0, 5), data.unjudged].filter(Boolean)),
   waterfall(),
+  notes("Be careful", [...(data.warnings || []).slice(0, 5), data.unjudged].filter(Boolean)),
   data.kind === "run" ? notes("Look at next", data.next) : null,
 ];
