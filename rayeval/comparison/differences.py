@@ -15,10 +15,10 @@ KINDS = ("golden", "analyzer", "hardware", "judge")
 
 def changed(base: Tables, new: Tables) -> list[str]:
     """Every setting of the pipeline that differs: `chunk.size: 400 → 300`."""
-    configs = [run.manifest.get("config") or {} for run in (base, new)]
+    one, other = (run.manifest.get("config") or {} for run in (base, new))
     lines = [
-        f"{name}: {_shown(one)} → {_shown(other)}"
-        for name, one, other in _differing(*configs)
+        f"{name}: {_shown(was)} → {_shown(is_)}"
+        for name, was, is_ in _differing(one, other)
         if name.partition(".")[0] not in ASIDE and not name.endswith(".path")
     ]
     before, after = (run.manifest["corpus"].get("snapshot") for run in (base, new))

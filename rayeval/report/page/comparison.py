@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from rayeval.report.comparison import Compared, unjudged_line
+from rayeval.report.gold import gold_ranks
 from rayeval.report.overview import worth_showing
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
@@ -14,6 +16,7 @@ from rayeval.report.page.questions import chosen, question_columns
 from rayeval.report.page.run import detailed, headroom, made_of, side_of
 from rayeval.report.page.sentence import LOST, WON, comparison_sentence
 from rayeval.report.page.shell import page
+from rayeval.report.tables import Tables
 
 SUCCESS = "success"
 DECIDES = ("recall@5", "all_groups@5", "hit@5")
@@ -33,8 +36,8 @@ def comparison_page(found: Compared) -> bytes:
     ids = detailed(rows, shared.height, [*sentence.questions, *order])
     texts = parts.Passages()
     sides = [
-        side_of(run, rows, parts.details(run, ids, _ranks(found.ranks, name), texts), called)
-        for run, name, called in ((base, "base", "before"), (new, "new", "after"))
+        side_of(run, rows, parts.details(run, ids, _ranks(run, ids), texts), called)
+        for run, called in ((base, "before"), (new, "after"))
     ]
     data = {
         "kind": "comparison",
@@ -92,9 +95,9 @@ def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:
     return {row["slice"]: row for row in rows.iter_rows(named=True)}
 
 
-def _ranks(ranks: pl.DataFrame, which: str) -> pl.DataFrame:
-    """One run's side of the movement, as report.gold.RANKS."""
-    return ranks.select("question_id", "group_id", "stage", rank=pl.col(which))
+def _ranks(run: Tables, ids: Sequence[str]) -> pl.DataFrame:
+    """At every stage of the run, those that the other lacks too."""
+    return gold_ranks(run, ids, run.manifest["stages"])
 
 
 def _deltas(deltas: pl.DataFrame) -> dict[str, Any]:

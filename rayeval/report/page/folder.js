@@ -28,7 +28,7 @@ const trendSection = () => {
   const metrics = distinct(sound.flatMap((run) => Object.values(run.metrics).flatMap((stage) => Object.keys(stage))));
   if (!metrics.length) return null;
   const first = metrics.find((name) => name === "recall@5") ?? metrics[0];
-  return section("trends", "Over time", chooser("trend", [["Metric", metrics, first], ["Stage", stages, stages[stages.length - 1]]], trend));
+  return section("trends", "Over time", chooser("trend", [["Metric", metrics, first], ["Stage", stages, Object.keys(sound[0].metrics).at(-1)]], trend));
 };
 
 const folderPage = () => {

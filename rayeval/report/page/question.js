@@ -89,14 +89,33 @@ const hitItem = (question, found, stage, seen) => ([number, rank, score]) => {
     judged || again ? null : labelToCopy(question, passage));
 };
 
+const TOP = 5;
+
+const holdsGold = (found, number) => found.evidence.some((item) => item.gold && coverage(data.passages[number], item) > 0);
+
+/** A stage's first hits, and those further down that hold gold. */
+const worthReading = (found, stage) =>
+  found.stages[stage].hits.filter(([number, rank]) => rank <= TOP || holdsGold(found, number)).sort((a, b) => a[1] - b[1]);
+
 const stageBlock = (question, side, found, stage, seen) => {
   const at = found.stages[stage];
   if (!at) return h("div", { class: "stage" }, h("p", { class: "quiet" }, "did not run"));
-  const hits = at.hits.slice().sort((a, b) => a[1] - b[1]);
+  const hits = worthReading(found, stage);
   const shown = hits.length < at.n ? ` (${hits.length} shown)` : "";
   return h("div", { class: "stage" },
     h("p", {}, at.error ? h("strong", {}, `error: ${at.error}`) : [count(at.n, "hit"), shown, ", ", h("strong", {}, goldRank(side, found, stage) || "no gold known")]),
     h("ol", { class: "hits" }, hits.map(hitItem(question, found, stage, seen))));
+};
+
+/** Old beside new, or once where both found the same. */
+const stageBlocks = (question, columns, stage, seen) => {
+  const found = columns.map(([side]) => side.details[question.id]);
+  const told = found.map((each) => each.stages[stage] && JSON.stringify([each.stages[stage].error, each.stages[stage].n, worthReading(each, stage)]));
+  const same = columns.length > 1 && distinct(told).length === 1;
+  const shown = same ? columns.slice(-1) : columns;
+  if (same) worthReading(found[0], stage).forEach(([number]) => seen[0].add(number));
+  return [same ? h("p", { class: "quiet" }, "The same before and after.") : null,
+    h("div", { class: "sides" }, shown.map(([side, number]) => stageBlock(question, side, side.details[question.id], stage, seen[number])))];
 };
 
 const ending = (question, number) => {
@@ -136,8 +155,7 @@ const questionPage = (question) => {
     h("div", { class: "sides" }, columns.map(([side, number]) => sideHead(question, side, number))),
     found.answer ? h("p", { lang: languageOf(found.answer, question.language) }, h("span", { class: "quiet" }, "Answer: "), found.answer) : null,
     section("gold", "Gold in its source", found.evidence.length ? found.evidence.map(evidenceBlock) : h("p", {}, "No evidence: the question is unanswerable.")),
-    stages.map((stage, order) => section(`stage-${order}`, stage,
-      h("div", { class: "sides" }, columns.map(([side, number]) => stageBlock(question, side, side.details[question.id], stage, seen[number]))))),
+    stages.map((stage, order) => section(`stage-${order}`, stage, stageBlocks(question, columns, stage, seen))),
     neighbours(question),
   ];
 };
