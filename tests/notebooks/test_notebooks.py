@@ -28,3 +28,4 @@ def test_it_runs(path, tmp_path, monkeypatch):
     NotebookClient(notebook, timeout=600, kernel_name="python3", resources=folder).execute()
     printed = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert len(printed) >= 6
+    assert "recall@5" in printed[0]["text"]  # print(run), print(comparison)
