@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -27,7 +28,8 @@ def view(
 
     with serve(runs, port) as server:
         address = f"http://127.0.0.1:{server.server_port}/"
-        options.print_json({"url": address}) if json else print(address, flush=True)  # noqa: T201
+        options.print_json({"url": address}) if json else print(address)  # noqa: T201
+        sys.stdout.flush()
         if open_:
             typer.launch(address)
         try:

@@ -1,5 +1,6 @@
 """Pages in a real Chromium: they render, filter, sort, route, and obey nothing that they show."""
 
+import polars as pl
 import pytest
 from pages_runs import HOSTILE, tables
 
@@ -197,3 +198,38 @@ def test_a_folder_of_runs_is_listed_compared_and_drawn_over_time(open_page, serv
     page.locator("tbody th a").first.click()
     page.wait_for_selector("#waterfall")
     assert "/run/" in page.url
+
+
+def none_answerable():
+    run = tables(4)
+    run.failures = run.failures.clear()
+    run.questions = run.questions.with_columns(answerable=pl.lit(False))
+    return run
+
+
+def broken():
+    """The first stage failed for every question, and nothing was timed."""
+    run, first = tables(4), pl.col("stage") == "bm25"
+    error, hits = pl.when(first).then(pl.lit("boom")), pl.when(~first).then("hits")
+    run.trace = run.trace.with_columns(error=error, hits=hits)
+    run.latency = run.latency.clear()
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        pytest.param(lambda: tables(0), "No answerable question", id="no question"),
+        pytest.param(none_answerable, "No answerable question", id="none answerable"),
+        pytest.param(broken, "2 of 4 questions lose", id="a stage that failed"),
+    ],
+)
+def test_a_run_that_lacks_nearly_everything_is_a_page(open_page, tmp_path, run, sentence):
+    (tmp_path / "report.html").write_bytes(run_page(run()))
+    page = open_page(tmp_path / "report.html")
+    assert sentence in page.locator("h1").inner_text()
+    links = page.locator("table.matrix tbody a")
+    if links.count():
+        links.first.click()
+        page.wait_for_selector("#gold")
+        assert page.locator("h1").inner_text() == "장비 신청 0 how long"

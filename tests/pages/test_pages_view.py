@@ -3,8 +3,11 @@
 import http.client
 import json
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -141,3 +144,15 @@ def test_ranks_and_unjudged_hits_of_a_comparison(hostile):
     assert set(found.unjudged["new"]) <= {2, 3}
     assert found.facts["unjudged"]["hits"] == found.unjudged.filter(stage="bm25").height
     assert "unjudged hits" in str(found)
+
+
+def test_the_command_says_its_address_and_serves(hostile):
+    arguments = ["view", "--runs", str(hostile[1]), "--json"]
+    command = [sys.executable, "-c", "from rayeval.cli.main import main; main()", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            url = json.loads(process.stdout.readline())["url"]
+            with urlopen(url) as answer:
+                assert hostile[0].comparison_id in answer.read().decode()
+        finally:
+            process.terminate()

@@ -11,7 +11,7 @@ const inUnits = (text, ranges) => {
 
 /** Where evidence lies in the passage's text; a text that is not its source's own is searched for the quote. */
 const goldRanges = (passage, item) => {
-  if (!sameSource(passage, item)) return [];
+  if (passage.source !== null && !sameSource(passage, item)) return [];
   if (!passage.exact) return quoteRanges(passage.text, item.quote);
   const found = [];
   let past = -passage.cut;
@@ -35,6 +35,7 @@ const sameSource = (passage, item) => passage.source === item.source_id && passa
 
 /** The share of an evidence's characters that the passage holds; a whole document holds all. */
 const coverage = (passage, item) => {
+  if (passage.source === null) return quoteRanges(passage.text, item.quote).length ? 1 : 0;
   if (!sameSource(passage, item)) return 0;
   const total = item.spans.reduce((sum, [start, end]) => sum + end - start, 0);
   if (!passage.spans.length) return passage.text ? 0 : 1;
