@@ -41,10 +41,11 @@ const movementPart = (part) => {
 };
 
 const movementSection = () => {
-  const parts = data.movement.filter((part) => part.points.length);
-  if (!parts.length) return null;
+  const parts = data.movement.filter(({ counts }) => counts.up + counts.down + counts.entered + counts.left);
+  const still = data.movement.filter((part) => !parts.includes(part)).map((part) => part.stage);
+  if (!data.movement.length) return null;
   const words = before ? "The rank of each fact's first hit, before and after." : "The rank of each fact's first hit, from one stage to the next.";
-  return section("movement", "How gold moved", h("p", { class: "quiet" }, words), h("div", { class: "parts" }, parts.map(movementPart)));
+  return section("movement", "How gold moved", h("p", { class: "quiet" }, words, still.length ? ` Nothing moved: ${still.join(", ")}.` : ""), h("div", { class: "parts" }, parts.map(movementPart)));
 };
 
 /** Medians and 95th percentiles as bars on one scale. */

@@ -43,6 +43,9 @@ const table = (caption, heads, rows, attributes = {}) =>
         head instanceof Node ? head : h("th", { scope: "col", class: Array.isArray(head) ? head[1] : null }, Array.isArray(head) ? head[0] : head)))),
       h("tbody", {}, rows)));
 
+/** A failure's code, which may be broken after its underscores. */
+const codeText = (text) => text.split("_").flatMap((part, place) => (place ? ["_", h("wbr"), part] : [part]));
+
 /** A figure in a table. */
 const td = (...children) => h("td", { class: "n" }, ...children);
 /** A row's head. */

@@ -49,7 +49,7 @@ const stageCell = (question, stage) =>
 
 const matrixRow = (question) => {
   const last = sides.length - 1;
-  const ends = before && question.change !== "same" ? [h("span", { class: "quiet" }, `${question.ended[0]} → `), question.ended[last]] : question.ended[last];
+  const ends = before && question.change !== "same" ? [h("span", { class: "quiet" }, codeText(question.ended[0]), " → "), codeText(question.ended[last])] : codeText(question.ended[last]);
   return h("tr", { class: question.change }, rowHead(linkTo(question.id)),
     h("td", { class: "text", lang: languageOf(question.text, question.language) }, question.text),
     before ? h("td", {}, CHANGES[question.change]) : null, h("td", { class: "code" }, ends),
