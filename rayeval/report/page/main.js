@@ -6,8 +6,20 @@ let scrolled = 0;
 let shown = null;
 
 const overviewPage = (filter) => [
-  firstScreen(), metricsSection(), movementSection(), latencySection(), matrixSection(filter),
-  h("footer", { class: "quiet" }, h("ul", {}, data.madeOf.map((line) => h("li", {}, line)))),
+  firstScreen(),
+  metricsSection(),
+  movementSection(),
+  latencySection(),
+  matrixSection(filter),
+  h(
+    "footer",
+    { class: "quiet" },
+    h(
+      "ul",
+      {},
+      data.madeOf.map((line) => h("li", {}, line)),
+    ),
+  ),
 ];
 
 const put = (nodes, title) => {
@@ -36,7 +48,11 @@ const showOverview = ({ filter, listed: list }) => {
 
 const show = () => {
   if (data.kind === "folder") return put(folderPage(), TITLE);
-  if (data.kind === "message") return put([h("h1", {}, SENTENCE), h("p", {}, data.text), h("p", {}, h("a", { href: "/" }, "All runs"))], TITLE);
+  if (data.kind === "message")
+    return put(
+      [h("h1", {}, SENTENCE), h("p", {}, data.text), h("p", {}, h("a", { href: "/" }, "All runs"))],
+      TITLE,
+    );
   const asked = route();
   if (asked.question !== undefined) return showQuestion(asked.question);
   if (asked.listed || location.hash === "") return showOverview(asked);

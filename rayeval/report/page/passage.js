@@ -22,16 +22,23 @@ const goldRanges = (passage, item) => {
     }
     past += end - start;
   }
-  return inUnits(passage.text, found.filter(([start, end]) => start < end));
+  return inUnits(
+    passage.text,
+    found.filter(([start, end]) => start < end),
+  );
 };
 
 const quoteRanges = (text, quote) => {
-  const words = (quote || "").split(/\s+/).filter(Boolean).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const words = (quote || "")
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const found = words.length ? new RegExp(words.join("\\s+")).exec(text) : null;
   return found ? [[found.index, found.index + found[0].length]] : [];
 };
 
-const sameSource = (passage, item) => passage.source === item.source_id && passage.revision === item.revision_id;
+const sameSource = (passage, item) =>
+  passage.source === item.source_id && passage.revision === item.revision_id;
 
 /** The share of an evidence's characters that the passage holds; a whole document holds all. */
 const coverage = (passage, item) => {
@@ -39,21 +46,39 @@ const coverage = (passage, item) => {
   if (!sameSource(passage, item)) return 0;
   const total = item.spans.reduce((sum, [start, end]) => sum + end - start, 0);
   if (!passage.spans.length) return passage.text ? 0 : 1;
-  const shared = passage.spans.reduce((sum, [start, end]) =>
-    sum + item.spans.reduce((part, [low, high]) => part + Math.max(0, Math.min(end, high) - Math.max(start, low)), 0), 0);
+  const shared = passage.spans.reduce(
+    (sum, [start, end]) =>
+      sum +
+      item.spans.reduce(
+        (part, [low, high]) => part + Math.max(0, Math.min(end, high) - Math.max(start, low)),
+        0,
+      ),
+    0,
+  );
   return total ? shared / total : 0;
 };
 
-const COMMON = new Set(("a an and any are as at be by can do does for from had has have how i if in is it its many may me much must my no not of on or our " +
-  "should so than that the their there they this to was we what when where which who whom why will with you your").split(" "));
+const COMMON = new Set(
+  (
+    "a an and any are as at be by can do does for from had has have how i if in is it its many may me much must my no not of on or our " +
+    "should so than that the their there they this to was we what when where which who whom why will with you your"
+  ).split(" "),
+);
 
 /** The question's words that say something. */
-const wordsOf = (question) => distinct((question.toLowerCase().match(/[\p{L}\p{N}]+/gu) || []).filter((word) => word.length > 1 && !COMMON.has(word)));
+const wordsOf = (question) =>
+  distinct(
+    (question.toLowerCase().match(/[\p{L}\p{N}]+/gu) || []).filter(
+      (word) => word.length > 1 && !COMMON.has(word),
+    ),
+  );
 
 /** A word's beginnings, the longest first: Korean particles and English endings come off. */
 const beginnings = (word) => {
   const least = /[\uac00-\ud7a3]/.test(word) ? 2 : word.length > 5 ? word.length - 2 : word.length;
-  return Array.from({ length: Math.max(0, word.length - least) + 1 }, (_, cut) => word.slice(0, word.length - cut));
+  return Array.from({ length: Math.max(0, word.length - least) + 1 }, (_, cut) =>
+    word.slice(0, word.length - cut),
+  );
 };
 
 /** [beginning, ranges] of every word of the question that the text has. */
@@ -63,7 +88,9 @@ const sharedWords = (text, words) => {
   if (lower.length !== text.length) return found;
   for (const word of words) {
     for (const beginning of beginnings(word)) {
-      const ranges = [...lower.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${beginning}`, "gu"))].map((match) => [match.index, match.index + beginning.length]);
+      const ranges = [...lower.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${beginning}`, "gu"))].map(
+        (match) => [match.index, match.index + beginning.length],
+      );
       if (!ranges.length) continue;
       found.push([beginning, ranges]);
       break;
@@ -76,7 +103,9 @@ const inside = (ranges, start) => ranges.some(([low, high]) => low <= start && s
 
 /** The text with gold marked and the shared words underlined. */
 const marked = (text, gold, words) => {
-  const edges = distinct([0, text.length, ...gold.flat(), ...words.flat()]).filter((edge) => edge >= 0 && edge <= text.length).sort((a, b) => a - b);
+  const edges = distinct([0, text.length, ...gold.flat(), ...words.flat()])
+    .filter((edge) => edge >= 0 && edge <= text.length)
+    .sort((a, b) => a - b);
   return edges.slice(0, -1).map((start, number) => {
     const part = text.slice(start, edges[number + 1]).replace(/\n\s*\n/g, "\n");
     const underlined = inside(words, start) ? h("u", {}, part) : part;
@@ -84,11 +113,20 @@ const marked = (text, gold, words) => {
   });
 };
 
-const place = (passage) => `${passage.source ?? "no known source"}${passage.spans.length ? ` ${passage.spans.map(([start, end]) => `${start}–${end}`).join(", ")}` : ""}`;
+const place = (passage) =>
+  `${passage.source ?? "no known source"}${passage.spans.length ? ` ${passage.spans.map(([start, end]) => `${start}–${end}`).join(", ")}` : ""}`;
 
 /** The source around an evidence, from the passages that hold it or stand beside it. */
 const aroundGold = (item) => {
-  const near = data.passages.filter((passage) => sameSource(passage, item) && passage.exact && !passage.cut && passage.spans.length === 1 && passage.text.length)
+  const near = data.passages
+    .filter(
+      (passage) =>
+        sameSource(passage, item) &&
+        passage.exact &&
+        !passage.cut &&
+        passage.spans.length === 1 &&
+        passage.text.length,
+    )
     .sort((a, b) => a.spans[0][0] - b.spans[0][0] || b.spans[0][1] - a.spans[0][1]);
   if (!item.spans.length || !near.length) return null;
   const [low, high] = [item.spans[0][0] - 300, item.spans[item.spans.length - 1][1] + 300];
@@ -101,7 +139,9 @@ const aroundGold = (item) => {
     if (first >= last) continue;
     if (end !== null && first > end) parts.push(first - end > 4 ? " … " : "\n");
     const text = characters.slice(first - passage.spans[0][0], last - passage.spans[0][0]).join("");
-    const gold = item.spans.map(([a, b]) => [Math.max(a, first) - first, Math.min(b, last) - first]).filter(([a, b]) => a < b);
+    const gold = item.spans
+      .map(([a, b]) => [Math.max(a, first) - first, Math.min(b, last) - first])
+      .filter(([a, b]) => a < b);
     parts.push(marked(text, inUnits(text, gold), []));
     end = last;
   }

@@ -1,6 +1,17 @@
 // Where the reader is: `#q/ID` is a question, `#questions?slice=…` the list with its filter.
 
-const FILTERS = ["q", "slice", "ended", "stage", "split", "origin", "language", "change", "sort", "page"];
+const FILTERS = [
+  "q",
+  "slice",
+  "ended",
+  "stage",
+  "split",
+  "origin",
+  "language",
+  "change",
+  "sort",
+  "page",
+];
 
 const questionLink = (id) => `#q/${encodeURIComponent(id)}`;
 
@@ -29,4 +40,6 @@ const route = () => {
 };
 
 const linkTo = (id, ...children) =>
-  hasPage(id) ? h("a", { href: questionLink(id) }, ...(children.length ? children : [id])) : h("span", {}, ...(children.length ? children : [id]));
+  hasPage(id)
+    ? h("a", { href: questionLink(id) }, ...(children.length ? children : [id]))
+    : h("span", {}, ...(children.length ? children : [id]));
