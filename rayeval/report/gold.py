@@ -30,7 +30,9 @@ def gold_ranks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.Dat
     finds it; null where none does."""
     full = run.manifest["config"]["metrics"]["full"]
     blocks = [_ranks(block, stages, full) for block in _blocks(run, ids, stages)]
-    return pl.concat([pl.DataFrame(schema=RANKS), *blocks]).sort("question_id", "group_id")
+    return pl.concat([pl.DataFrame(schema=RANKS), *blocks]).sort(
+        "question_id", "group_id", maintain_order=True
+    )
 
 
 def unjudged(run: Tables, ids: Sequence[str], stages: Sequence[str], k: int) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from pages_runs import HOSTILE, tables
 
 from rayeval.comparison.pairs import pair
 from rayeval.comparison.ranks import rank_movement, unjudged_differences
+from rayeval.report import gold
 from rayeval.report.gold import RANKS, gold_ranks, unjudged
 from rayeval.report.page.movement import movement
 from rayeval.report.page.run import run_page
@@ -211,3 +212,12 @@ def test_the_runs_differ_on_unjudged_hits_that_only_one_has_near_its_top():
     new = with_hits(1, "bm25", "chunk-8", "chunk-30", "chunk-1")
     found = unjudged_differences(pair(tables(3), new))
     assert found.rows() == [("q-00001", "bm25", "chunk-12", 2, None), ("q-00001", "bm25", "chunk-30", None, 2)]  # fmt: skip
+
+
+@pytest.mark.parametrize("block", [1, 2, 7])
+def test_ranks_do_not_depend_on_how_many_questions_are_looked_at_together(monkeypatch, block):
+    run = tables(7)
+    ids = run.questions["question_id"].to_list()
+    whole = gold_ranks(run, ids, ["bm25", "context"])
+    monkeypatch.setattr(gold, "BLOCK", block)
+    assert gold_ranks(run, ids[::-1], ["bm25", "context"]).equals(whole)

@@ -44,9 +44,7 @@ def comparison_page(found: Compared) -> bytes:
         "behind": sentence.questions[:100],
         "note": sentence.note,
         "total": shared.height,
-        "counts": f"{found.facts['questions']} questions in {found.facts['clusters']} clusters.",
-        "changed": found.facts["changed"],
-        "warnings": found.facts["warnings"],
+        **_told(found.facts),
         "headroom": headroom(new),
         "questions": question_columns(rows),
         "sides": sides,
@@ -54,10 +52,19 @@ def comparison_page(found: Compared) -> bytes:
         "deltas": _deltas(found.deltas),
         "latency": [list(row) for row in found.latency.iter_rows()],
         "movement": movement(found.ranks),
-        "unjudged": unjudged_line(found.facts) if found.facts["unjudged"]["hits"] else "",
         "madeOf": made_of(new),
     }
     return page(f"{new.run_id} against {base.run_id}", sentence.text, data)
+
+
+def _told(facts: dict[str, Any]) -> dict[str, Any]:
+    """What was compared, in words."""
+    return {
+        "counts": f"{facts['questions']} questions in {facts['clusters']} clusters.",
+        "changed": facts["changed"],
+        "warnings": facts["warnings"],
+        "unjudged": unjudged_line(facts) if facts["unjudged"]["hits"] else "",
+    }
 
 
 def changes(found: Compared) -> pl.DataFrame:
