@@ -19,11 +19,12 @@ from rayeval.errors import ConfigError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rayeval.execution.decide.comparison import Comparison
     from rayeval.execution.runs import Run
     from rayeval.recorder import Trace
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "evaluate", "load", "score", "trace"]
+__all__ = ["__version__", "compare", "evaluate", "load", "score", "trace"]
 
 
 def evaluate(
@@ -168,3 +169,29 @@ def trace(question_id: str, *, path: str | os.PathLike[str] | None = None) -> Tr
     from rayeval.recorder import Trace
 
     return Trace(question_id, path)
+
+
+def compare(
+    new: Run | str | os.PathLike[str],
+    base: Run | str | os.PathLike[str],
+    *,
+    shared: bool = False,
+    allow: Sequence[str] = (),
+    metrics: Sequence[str] | None = None,
+    runs: str | os.PathLike[str] = "runs",
+) -> Comparison:
+    """What `new` changed against `base`: two runs, or what `load` takes, or a baseline's name.
+
+    shared: compare on the questions that both have. allow: what may differ all the same (golden,
+    analyzer, hardware). metrics: those with intervals by slice.
+    Raises PairingError for runs that can't be compared.
+    """
+    from rayeval.execution.decide.baselines import baseline
+    from rayeval.execution.decide.comparison import Options, compare_runs
+    from rayeval.execution.runs import Run
+
+    before, after = (
+        one if isinstance(one, Run) else baseline(os.fspath(one), os.fspath(runs))
+        for one in (base, new)
+    )
+    return compare_runs(before, after, Options(shared, tuple(allow), metrics))

@@ -6,6 +6,7 @@ RayevalError
 │   ├── DataError                a golden set or corpus with problems; carries them all
 │   ├── MissingExtraError        an optional package is not installed
 │   ├── ModelError               a model that is not there or can't be loaded
+│   ├── PairingError             two runs that can't be compared
 │   └── RunError                 a run that is unknown, unfinished or damaged
 ├── InfrastructureError      disk full, a worker lost for good, an endpoint down     exit 4
 └── RowError                 one question (document, chunk) failed: becomes its row's `error`
@@ -51,6 +52,10 @@ class ModelError(InputError):
 
 class RunError(InputError):
     """A run that is unknown, unfinished or damaged."""
+
+
+class PairingError(InputError):
+    """Two runs that can't be compared as they are."""
 
 
 class InfrastructureError(RayevalError):

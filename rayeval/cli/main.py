@@ -11,17 +11,22 @@ from typing import Any
 import typer
 
 from rayeval import __version__
+from rayeval.cli.compare import compare
 from rayeval.cli.doctor import doctor
 from rayeval.cli.export import export
+from rayeval.cli.gate import gate
 from rayeval.cli.golden import golden
 from rayeval.cli.init import init
 from rayeval.cli.options import print_json
+from rayeval.cli.report import report
 from rayeval.cli.resume import resume
 from rayeval.cli.run import run
+from rayeval.cli.runs import runs
 from rayeval.cli.score import score
 from rayeval.cli.show import show
 from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
+from rayeval.cli.view import view
 from rayeval.errors import EXIT_INFRASTRUCTURE, EXIT_INVALID, EXIT_PASS, RayevalError
 from rayeval.report.plain import printable
 
@@ -37,8 +42,23 @@ app = typer.Typer(
     epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
     "3 inconclusive · 4 infrastructure failure.",
 )
-for command in (init, validate, run, score, show, verify, resume, export, doctor):
+for command in (
+    init,
+    validate,
+    run,
+    score,
+    show,
+    verify,
+    resume,
+    compare,
+    gate,
+    report,
+    view,
+    export,
+    doctor,
+):
     app.command()(command)
+app.add_typer(runs, name="runs", help="List runs, promote a baseline, see what differs.")
 app.add_typer(golden, name="golden", help="Import, check and grow a golden set.")
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.dataset import dataset
 
 from rayeval import files
 from rayeval.errors import RunError
+from rayeval.tables import TEXT
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
 NEEDED = {"run_id": str, "name": str, "files": dict, "stages": list, "corpus": dict, "models": dict,
@@ -82,6 +86,16 @@ class Run:
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage): milliseconds, counters, mode."""
         return self._table("latency")
+
+    def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
+        """The rows of a table where `column` is one of `values`, without reading the rest of it."""
+        fs, inner = files.open_fs(f"{self.path}/{table}.parquet")
+        wanted = pc.field(column).isin(pa.array(values, TEXT))
+        try:
+            found = dataset(inner, filesystem=fs, format="parquet").to_table(filter=wanted)
+        except (FileNotFoundError, pa.ArrowInvalid) as error:
+            raise damaged(self.path, f"{table}.parquet can't be read: {error}") from error
+        return pl.DataFrame(found)
 
     def summary(self) -> dict[str, Any]:
         """What `run --json` prints (DESIGN §12)."""

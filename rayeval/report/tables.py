@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import polars as pl
@@ -56,4 +57,8 @@ class Tables(Protocol):
     @property
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage)."""
+        ...
+
+    def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
+        """The rows of a table where `column` is one of `values`, without reading the rest of it."""
         ...

@@ -62,7 +62,14 @@ def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
 def rendered(parts: Iterable[RenderableType]) -> str:
     """Plain text of rich renderables."""
     text = io.StringIO()
-    console = Console(file=text, width=WIDTH, highlight=False, no_color=True)
+    console = Console(
+        file=text,
+        width=WIDTH,
+        highlight=False,
+        no_color=True,
+        force_terminal=False,
+        force_jupyter=False,  # else a notebook is shown the text and `print` nothing
+    )
     for part in parts:
         console.print(part)
     lines = [line.rstrip() for line in text.getvalue().rstrip().split("\n")]

@@ -5,38 +5,28 @@ from __future__ import annotations
 from functools import cache
 
 import jinja2
-import polars as pl
 
 from rayeval.report.overview import overview
-from rayeval.report.question import question_json
+from rayeval.report.page.run import run_page
 from rayeval.report.tables import Tables
 from rayeval.report.terminal import number
-
-MOST_QUESTIONS = 300
-"""Failed questions that the page shows in full; the tables hold all of them."""
 
 
 def write_report(run: Tables) -> dict[str, bytes]:
     """File name → content."""
-    facts = overview(run)
-    failed = run.failures.filter(pl.col("status") == "failed")["question_id"].to_list()
-    shown = failed[:MOST_QUESTIONS] if run.trace.height else []  # else the hits are not here
-    questions = [question_json(run, name) for name in shown]
-    page = _templates().get_template("report.html.jinja")
     text = _templates().get_template("summary.md.jinja")
-    shared = {"facts": facts, "run": run}
     return {
-        "report.html": page.render(questions=questions, failed=len(failed), **shared).encode(),
-        "summary.md": text.render(**shared).encode(),
+        "report.html": run_page(run),
+        "summary.md": text.render(facts=overview(run), run=run).encode(),
     }
 
 
 @cache
 def _templates() -> jinja2.Environment:
-    """HTML is escaped; Markdown is what the user's own names make it."""
+    """Markdown is what the user's own names make it."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rayeval.report"),
-        autoescape=jinja2.select_autoescape(enabled_extensions=("html.jinja",)),
+        autoescape=False,  # noqa: S701 - Markdown
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,0 +1,53 @@
+"""`rayeval compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from rayeval.cli import options
+
+Baseline = Annotated[
+    str, typer.Option("--baseline", metavar="RUN|NAME", help="A run, or what one was promoted to.")
+]
+Shared = Annotated[
+    Literal["all", "shared"],
+    typer.Option("--on", help="`shared`: on the questions that both runs have."),
+]
+
+
+def compare(
+    run: options.RunName,
+    baseline: Baseline,
+    on: Shared = "all",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", help="What may differ all the same: golden, analyzer, hardware."),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option("--metrics", metavar="LIST", help="Metrics with intervals by slice."),
+    ] = None,
+    runs: options.Runs = "runs",
+    json: options.Json = False,
+) -> None:
+    """Say what a run changed against a baseline: which questions, at which stage, how surely.
+
+    Example: `rayeval compare 20260802 --baseline main`
+    """
+    from rayeval.comparison.differences import KINDS
+    from rayeval.execution.decide.baselines import baseline as named
+    from rayeval.execution.decide.comparison import Options, compare_runs, write_comparison
+    from rayeval.execution.runs import load
+
+    if unknown := [kind for kind in allow or () if kind not in KINDS]:
+        raise typer.BadParameter(f"--allow {unknown[0]}: expected one of {', '.join(KINDS)}")
+    chosen = Options(
+        shared=on == "shared",
+        allow=tuple(sorted(set(allow or ()))),
+        metrics=metrics.split(",") if metrics else None,
+    )
+    found = compare_runs(named(baseline, runs), load(run, runs), chosen)
+    written = write_comparison(found, runs)
+    options.print_json(written.summary()) if json else print(written)  # noqa: T201

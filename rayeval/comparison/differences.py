@@ -1,0 +1,112 @@
+"""What differs between two runs, in words, and what forbids comparing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rayeval.report.tables import Tables
+
+ASIDE = ("name", "environment", "placement", "latency", "golden", "metrics")
+"""Parts of a configuration that don't change what a pipeline finds."""
+KINDS = ("golden", "analyzer", "hardware", "judge")
+"""What may be allowed to differ on demand."""
+
+
+def changed(base: Tables, new: Tables) -> list[str]:
+    """Every setting of the pipeline that differs: `chunk.size: 400 → 300`."""
+    one, other = (run.manifest.get("config") or {} for run in (base, new))
+    lines = [
+        f"{name}: {_shown(was)} → {_shown(is_)}"
+        for name, was, is_ in _differing(one, other)
+        if name.partition(".")[0] not in ASIDE and not name.endswith(".path")
+    ]
+    before, after = (run.manifest["corpus"].get("snapshot") for run in (base, new))
+    return lines + (["the corpus: its documents are others"] if before != after else [])
+
+
+def elsewhere(base: Tables, new: Tables) -> list[str]:
+    """What else differs: code and library versions, in words."""
+    lines = []
+    commits = [(run.manifest.get("code") or {}).get("commit") for run in (base, new)]
+    if commits[0] != commits[1]:
+        lines.append(f"code: {_short(commits[0])} → {_short(commits[1])}")
+    versions = [run.manifest.get("libraries") or {} for run in (base, new)]
+    for name in sorted(versions[0].keys() | versions[1].keys()):
+        one, other = (side.get(name, "none") for side in versions)
+        if one != other:
+            lines.append(f"{name}: {one} → {other}")
+    return lines
+
+
+def groups(lines: Sequence[str]) -> set[str]:
+    """The parts of the pipeline that the lines of `changed` are about."""
+    parts = (line.partition(":")[0].split(".") for line in lines)
+    return {".".join(part[:3]) if part[0] == "retrieve" else part[0] for part in parts}
+
+
+def obstacles(base: Tables, new: Tables) -> dict[str, str]:
+    """Why the runs can't be compared, by kind."""
+    return dict(_obstacles(base, new))
+
+
+def other_hardware(base: Tables, new: Tables) -> bool:
+    """Whether their latencies come from different machines."""
+    kinds = ("machine", "processor", "cores", "memory_gib", "gpus")
+    sides = [run.manifest.get("hardware") or {} for run in (base, new)]
+    return any(sides[0].get(kind) != sides[1].get(kind) for kind in kinds)
+
+
+def _obstacles(base: Tables, new: Tables) -> Iterator[tuple[str, str]]:
+    before, after = (run.manifest["golden"]["sha256"] for run in (base, new))
+    if before != after:
+        yield (
+            "golden",
+            (
+                f"the golden set is another version ({before[:12]} → {after[:12]}): "
+                "the same question may have other gold"
+            ),
+        )
+    for arm, one, other in _analyzers(base, new):
+        yield (
+            "analyzer",
+            (f"arm {arm} has the same settings, yet its analyzer is another: {one} → {other}"),
+        )
+
+
+def _analyzers(base: Tables, new: Tables) -> Iterator[tuple[str, str, str]]:
+    """Arms that are the same by their settings and not by what analysed them."""
+    configs = [_arms(run) for run in (base, new)]
+    models = [run.manifest.get("models") or {} for run in (base, new)]
+    for arm in sorted(configs[0].keys() & configs[1].keys()):
+        same = configs[0][arm] == configs[1][arm] and configs[0][arm].get("kind") == "bm25"
+        if same and models[0].get(arm) != models[1].get(arm):
+            yield arm, str(models[0].get(arm)), str(models[1].get(arm))
+
+
+def _arms(run: Tables) -> dict[str, Any]:
+    config = run.manifest.get("config") or {}
+    return dict((config.get("retrieve") or {}).get("arms") or {})
+
+
+def _differing(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """(dotted name, before, after) of every setting that differs; a part that only one side has
+    is one of them."""
+    if one == other:
+        return
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        yield name, one, other
+        return
+    for key in sorted(one.keys() | other.keys()):
+        inside = f"{name}.{key}" if name else str(key)
+        yield from _differing(one.get(key), other.get(key), inside)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return str(value.get("kind", "there"))
+    return "none" if value is None else str(value)
+
+
+def _short(commit: str | None) -> str:
+    return commit[:12] if commit else "unknown"

@@ -1,0 +1,58 @@
+"""Latency of two runs: medians and tails, and their differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from rayeval.columns import Floats, Ints
+from rayeval.report.tables import Tables
+from rayeval.stats.bootstrap import REPLICATES
+from rayeval.stats.quantiles import percentile_interval, quantile_replicates
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+DECIDES = ("serial", "foreign")
+"""Modes that a decision may rest on (DESIGN §10); the rest is throughput."""
+SCHEMA = {
+    "stage": pl.String, "quantile": pl.String, "base": pl.Float64, "new": pl.Float64,
+    "delta": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64,
+}  # fmt: skip
+
+
+def measured(run: Tables) -> pl.DataFrame:
+    """The rows that decide, with each question's cluster."""
+    rows = run.latency.filter(pl.col("mode").is_in(DECIDES), pl.col("latency_ms").is_not_null())
+    names = run.questions.select("question_id", "cluster", "slices")
+    return rows.join(names, on="question_id", how="inner").sort("stage", "question_id")
+
+
+def latency_deltas(
+    base: Tables, new: Tables, *, seed: int, count: int = REPLICATES
+) -> pl.DataFrame:
+    """By stage and quantile, over the questions that both runs timed alone."""
+    both = measured(base).join(
+        measured(new), on=["stage", "question_id"], how="inner", suffix="_new"
+    )
+    rows = [
+        _delta(stage, name, part, q, seed=seed, count=count)
+        for (stage,), part in both.group_by("stage", maintain_order=True)
+        for name, q in QUANTILES.items()
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def codes(clusters: pl.Series) -> Ints:
+    """Numbers for cluster ids, in their order."""
+    result: Ints = np.unique(clusters.to_numpy().astype(str), return_inverse=True)[1]
+    return result
+
+
+def _delta(
+    stage: object, name: str, part: pl.DataFrame, q: float, *, seed: int, count: int
+) -> tuple[object, ...]:
+    clusters = codes(part["cluster"])
+    sides: list[Floats] = [part[c].to_numpy() for c in ("latency_ms", "latency_ms_new")]
+    drawn = [quantile_replicates(s, clusters, q, seed=seed, count=count) for s in sides]
+    low, high = percentile_interval(drawn[1] - drawn[0])
+    before, after = (float(np.quantile(side, q)) for side in sides)
+    return stage, name, before, after, after - before, low, high, part.height

@@ -1,0 +1,164 @@
+"""The figure that a gate looks at: a run's own, or the difference from its baseline."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from rayeval.columns import Floats, Ints
+from rayeval.comparison import latency
+from rayeval.comparison.differences import other_hardware
+from rayeval.comparison.direction import direction
+from rayeval.comparison.pairs import Bools, Pairs, measured, pair
+from rayeval.errors import ConfigError
+from rayeval.gates.config import RELATIVE, Gate
+from rayeval.gates.verdicts import SAME, Measured
+from rayeval.report.tables import Tables
+from rayeval.stats.binomial import exact_limits
+from rayeval.stats.bootstrap import REPLICATES
+from rayeval.stats.clusters import means
+from rayeval.stats.intervals import intervals
+from rayeval.stats.quantiles import percentile_interval, quantile_replicates
+
+LATENCY = "latency_ms"
+UNKNOWN = Measured(math.nan, math.nan, math.nan, 0, 0, 1.0, 0.0)
+"""Nothing is known."""
+
+
+def figure(
+    gate: Gate, kind: str, stage: str, run: Tables, pairs: Pairs | None, seed: int
+) -> Measured:
+    """What the gate's limit of this kind is held against.
+
+    pairs: of the run with its baseline, for a limit of RELATIVE; there, more is better.
+    """
+    if kind in RELATIVE and pairs is None:
+        return replace(UNKNOWN, obstacle=f"{kind} needs a baseline: give one with --baseline")
+    if gate.metric.partition(".")[0] == LATENCY:
+        return _latency(gate, kind, stage, run, pairs, seed)
+    if kind in RELATIVE and pairs is not None:
+        return _difference(gate, kind, stage, pairs, seed)
+    return _own(gate, stage, pair(run, run), seed)
+
+
+def stage_of(gate: Gate, run: Tables) -> str:
+    """The gate's stage; without one, the last that has its metric.
+
+    Raises ConfigError for a metric or a stage that the run hasn't.
+    """
+    if gate.metric.partition(".")[0] == LATENCY:
+        timed: list[str] = run.latency["stage"].unique(maintain_order=True).to_list()
+        known = list(dict.fromkeys((*timed, "retrieval", "end_to_end")))
+        return _known(gate.stage or "end_to_end", known, f"gate {gate.title}: stage")
+    stages = list(run.manifest["stages"])
+    if gate.stage is None:
+        having: list[str] = [stage for stage in stages if gate.metric in measured(run, stage)]
+        every = [name for stage in stages for name in measured(run, stage)]
+        _known(gate.metric, every, f"gate {gate.title}: metric")
+        return having[-1]
+    stage = _known(gate.stage, stages, f"gate {gate.title}: stage")
+    _known(gate.metric, measured(run, stage), f"gate {gate.title}: metric at {stage}")
+    return stage
+
+
+def _known(name: str, names: Sequence[str], what: str) -> str:
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
+    hint = f"; the nearest that the run has is {near[0]!r}" if near else "; the run has none"
+    raise ConfigError(f"{what} {name!r} is not known{hint}")
+
+
+def _own(gate: Gate, stage: str, pairs: Pairs, seed: int) -> Measured:
+    """The mean of the run's own values."""
+    inside = pairs.inside(gate.slice) & _answerable(pairs)
+    values = pairs.new.values(stage, [gate.metric])[inside]
+    blanks = [side[inside] for side in pairs.new.without_value(stage, gate.metric)]
+    return _mean(gate, values, pairs.clusters[inside], blanks, seed)
+
+
+def _difference(gate: Gate, kind: str, stage: str, pairs: Pairs, seed: int) -> Measured:
+    """The mean of the paired differences, or how many of them are for the worse."""
+    if stage not in pairs.stages or gate.metric not in pairs.metrics(stage):
+        return replace(UNKNOWN, obstacle=f"the baseline has no {gate.metric} at {stage}")
+    inside = pairs.inside(gate.slice) & _answerable(pairs)
+    sides = [side.values(stage, [gate.metric])[inside] for side in (pairs.base, pairs.new)]
+    change = direction(gate.metric).sign * (sides[1] - sides[0])
+    before, after = (s.without_value(stage, gate.metric) for s in (pairs.base, pairs.new))
+    blanks = [(one | other)[inside] for one, other in zip(before, after, strict=True)]
+    found = _mean(gate, change, pairs.clusters[inside], blanks, seed)
+    if kind != "max_regressed":
+        return found
+    worse = float((change[~np.isnan(change)] < -SAME).sum())
+    return replace(found, value=worse if found.n else math.nan, low=math.nan, high=math.nan)
+
+
+def _mean(
+    gate: Gate, values: Floats, clusters: Ints, blanks: Sequence[Bools], seed: int
+) -> Measured:
+    """values: (n_rows, 1). blanks: rows with an error, and rows missing without a value."""
+    errors, missing = (int(each.sum()) for each in blanks)
+    n = int((~np.isnan(values)).sum())
+    rows = n + errors + missing
+    tail = 1 - gate.confidence
+    [found] = intervals(means(values, clusters), seed=seed, count=REPLICATES, tail=tail)
+    low, high = found.low, found.high
+    seen = values[~np.isnan(values)]
+    if n and low == high and np.isin(seen, (0.0, 1.0)).all() and (seen == seen[0]).all():
+        low, high = exact_limits(found.clusters if seen[0] else 0, found.clusters, tail=tail)
+    coverage, error_rate = (n / rows, errors / rows) if rows else (1.0, 0.0)
+    return Measured(found.estimate, low, high, n, found.clusters, coverage, error_rate)
+
+
+def _answerable(pairs: Pairs) -> Bools:
+    """Only they are in retrieval's means; an error elsewhere is not this metric's."""
+    result: Bools = pairs.questions["answerable"].fill_null(True).to_numpy()
+    return result
+
+
+def _latency(
+    gate: Gate, kind: str, stage: str, run: Tables, pairs: Pairs | None, seed: int
+) -> Measured:
+    """A percentile (`latency_ms.p95`) of what was timed alone."""
+    q = _quantile(gate.metric)
+    if kind in RELATIVE and pairs is not None and other_hardware(pairs.base.run, pairs.new.run):
+        return replace(UNKNOWN, obstacle="the two runs were timed on different hardware")
+    rows = _timed(run, stage, gate.slice)
+    if kind in RELATIVE and pairs is not None:
+        before = _timed(pairs.base.run, stage, gate.slice).select("question_id", "latency_ms")
+        rows = rows.join(before, on="question_id", how="inner", suffix="_base")
+    if rows.is_empty():
+        said = f"no question was timed alone at {stage}: set `latency: {{sample: 50}}`"
+        return replace(UNKNOWN, obstacle=said)
+    sides = [rows[name].to_numpy() for name in rows.columns if name.startswith("latency_ms")]
+    clusters = latency.codes(rows["cluster"])
+    count = len(np.unique(clusters))
+    if kind == "max_regressed":
+        worse = float((sides[0] > sides[1] + SAME).sum())
+        return Measured(worse, math.nan, math.nan, rows.height, count, 1.0, 0.0)
+    values = [float(np.quantile(side, q)) for side in sides]
+    drawn = [quantile_replicates(s, clusters, q, seed=seed) for s in sides]
+    value, spread = (
+        (values[0], drawn[0]) if len(sides) == 1 else (values[1] - values[0], drawn[1] - drawn[0])
+    )
+    low, high = percentile_interval(spread, tail=1 - gate.confidence)
+    return Measured(value, low, high, rows.height, count, 1.0, 0.0)
+
+
+def _quantile(metric: str) -> float:
+    """`latency_ms.p95` → 0.95."""
+    name = metric.partition(".")[2]
+    digits = name.removeprefix("p")
+    if not name.startswith("p") or not digits.isdigit() or not 0 < int(digits) < 100:
+        raise ConfigError(f"{metric!r}: expected a percentile such as latency_ms.p95")
+    return int(digits) / 100
+
+
+def _timed(run: Tables, stage: str, slice_: str | None) -> pl.DataFrame:
+    rows = latency.measured(run).filter(pl.col("stage") == stage)
+    return rows if slice_ is None else rows.filter(pl.col("slices").list.contains(slice_))

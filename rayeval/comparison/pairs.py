@@ -1,0 +1,128 @@
+"""Questions of two runs, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from rayeval.columns import Floats, Ints
+from rayeval.errors import PairingError
+from rayeval.metrics.totals import SYNTHETIC
+from rayeval.report.tables import Tables
+
+Bools = npt.NDArray[np.bool_]
+KEYS = ("question_id", "stage", "status")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run's values, in the order of the shared questions."""
+
+    run: Tables
+    ids: pl.Series
+
+    def values(self, stage: str, metrics: Sequence[str]) -> Floats:
+        """(n_questions, n_metrics); NaN where undefined, failed or absent."""
+        return self._rows(stage).select(pl.col(metrics).fill_null(np.nan)).to_numpy()
+
+    def without_value(self, stage: str, metric: str) -> tuple[Bools, Bools]:
+        """Which rows have an error, and which are missing without a worst value."""
+        rows = self._rows(stage)
+        value = rows[metric].fill_null(np.nan).is_nan()
+        status = rows["status"].fill_null("missing")
+        return (status == "error").to_numpy(), ((status == "missing") & value).to_numpy()
+
+    def _rows(self, stage: str) -> pl.DataFrame:
+        mine = self.run.per_query.filter(pl.col("stage") == stage)
+        asked = pl.DataFrame({"question_id": self.ids})
+        return asked.join(mine, on="question_id", how="left", maintain_order="left")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The questions that both runs were asked, by id."""
+
+    base: Side
+    new: Side
+    questions: pl.DataFrame
+    """Of the new run: cluster, slices, answerable."""
+    lost: tuple[str, ...]
+    """Only in the baseline."""
+    added: tuple[str, ...]
+    """Only in the new run."""
+
+    @cached_property
+    def clusters(self) -> Ints:
+        """(n_questions,), numbered in the order of the sorted cluster ids."""
+        names = self.questions["cluster"].fill_null(self.questions["question_id"]).to_numpy()
+        codes: Ints = np.unique(names.astype(str), return_inverse=True)[1].astype(np.int64)
+        return codes
+
+    @cached_property
+    def slices(self) -> tuple[str, ...]:
+        """Every slice's name, sorted."""
+        return tuple(self.questions["slices"].explode().drop_nulls().unique().sort().to_list())
+
+    def inside(self, slice_: str | None) -> Bools:
+        """The questions of a slice; without one, all that count for means (DESIGN §3)."""
+        names = self.questions["slices"]
+        if slice_ is not None and slice_ != SYNTHETIC:
+            chosen = names.list.contains(slice_) & ~names.list.contains(SYNTHETIC)
+        elif slice_ == SYNTHETIC:
+            chosen = names.list.contains(SYNTHETIC)
+        else:
+            chosen = ~names.list.contains(SYNTHETIC)
+        return chosen.fill_null(False).to_numpy()
+
+    @cached_property
+    def stages(self) -> tuple[str, ...]:
+        """Those of both, in the new run's order."""
+        before = set(self.base.run.manifest["stages"])
+        return tuple(stage for stage in self.new.run.manifest["stages"] if stage in before)
+
+    def metrics(self, stage: str) -> tuple[str, ...]:
+        """Those that both runs measured at a stage."""
+        before = measured(self.base.run, stage)
+        return tuple(name for name in measured(self.new.run, stage) if name in before)
+
+
+def measured(run: Tables, stage: str) -> tuple[str, ...]:
+    """The metrics of a stage, in order."""
+    rows = run.aggregate.filter(pl.col("stage") == stage)
+    return tuple(rows["metric"].to_list())
+
+
+def pair(base: Tables, new: Tables, *, shared: bool = False) -> Pairs:
+    """The questions of both runs.
+
+    shared: compare on those that both have, rather than refusing.
+    Raises PairingError for different sets of questions, or none in common.
+    """
+    before, after = (set(run.questions["question_id"]) for run in (base, new))
+    lost, added = sorted(before - after), sorted(after - before)
+    both = sorted(before & after)
+    if (lost or added) and not shared:
+        raise PairingError(_different(base, new, lost, added, len(both)))
+    if not both:
+        raise PairingError(f"runs {new.run_id} and {base.run_id} have no question in common")
+    ids = pl.Series("question_id", both)
+    questions = pl.DataFrame({"question_id": ids}).join(
+        new.questions, on="question_id", how="left", maintain_order="left"
+    )
+    return Pairs(Side(base, ids), Side(new, ids), questions, tuple(lost), tuple(added))
+
+
+def _different(
+    base: Tables, new: Tables, lost: Sequence[str], added: Sequence[str], both: int
+) -> str:
+    parts = [f"run {new.run_id} and baseline {base.run_id} share {both} questions"]
+    for where, names in (("baseline", lost), ("new run", added)):
+        if names:
+            more = ", …" if len(names) > 3 else ""
+            parts.append(f"{len(names)} only in the {where}: {', '.join(names[:3])}{more}")
+    return "; ".join(parts) + ". Compare on the shared ones with `--on shared`, or run both again."

@@ -1,0 +1,1 @@
+"""Comparisons, gates and baselines as files beside the runs."""

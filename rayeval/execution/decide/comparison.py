@@ -1,0 +1,220 @@
+"""A comparison of two runs, and its folder beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rayeval import files
+from rayeval.comparison import differences
+from rayeval.comparison.deltas import deltas
+from rayeval.comparison.latency import latency_deltas
+from rayeval.comparison.pairs import Pairs, pair
+from rayeval.comparison.ranks import TOP, rank_movement, unjudged_differences
+from rayeval.comparison.transitions import counted, transitions
+from rayeval.errors import PairingError, RunError
+from rayeval.execution.runs import Run, load
+from rayeval.report.comparison import comparison_text
+from rayeval.report.overview import worth_showing
+from rayeval.report.page.comparison import comparison_page
+
+FACTS = "comparison.json"
+TABLES = ("deltas", "transitions", "latency", "ranks", "unjudged")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compare."""
+
+    shared: bool = False
+    """On the questions that both runs have."""
+    allow: Collection[str] = ()
+    """What may differ all the same, of `differences.KINDS`."""
+    metrics: Sequence[str] | None = None
+    """Those with intervals by slice; default: the ones that reports show."""
+    seed: int = 42
+    replicates: int = 10_000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs side by side. `print(comparison)` says what changed."""
+
+    comparison_id: str
+    path: str | None
+    """Null until it is written."""
+    facts: dict[str, Any]
+    """What was compared, what differs and what to be careful about."""
+    deltas: pl.DataFrame
+    transitions: pl.DataFrame
+    latency: pl.DataFrame
+    ranks: pl.DataFrame
+    """A row per (question, gold group, stage): its rank in both runs."""
+    unjudged: pl.DataFrame
+    """Unjudged hits that only one of the runs has near its top."""
+    sides: tuple[Run, Run]
+    """Base, new."""
+
+    def summary(self) -> dict[str, Any]:
+        """What `compare --json` prints (DESIGN §12)."""
+        whole = self.deltas.filter(pl.col("slice").is_null())
+        stages: dict[str, dict[str, dict[str, Any]]] = {}
+        for row in whole.iter_rows(named=True):
+            kept = {
+                name: _plain(row[name]) for name in ("mean", "low", "high", "p", "n", "clusters")
+            }
+            stages.setdefault(row["stage"], {})[row["metric"]] = kept
+        return {
+            "comparison_id": self.comparison_id,
+            "path": self.path,
+            "deltas": stages,
+            "transitions": counted(self.transitions),
+            **{name: self.facts[name] for name in ("changed", "elsewhere", "warnings")},
+        }
+
+    def __str__(self) -> str:
+        return comparison_text(self)
+
+
+def compare_runs(base: Run, new: Run, options: Options) -> Comparison:
+    """The differences of `new` from `base`.
+
+    Raises PairingError for runs that can't be compared, unless `options` allow it.
+    """
+    for kind, why in differences.obstacles(base, new).items():
+        if kind not in options.allow:
+            raise PairingError(
+                f"runs {new.run_id} and {base.run_id} can't be compared: {why}. "
+                f"`--allow {kind}` compares them all the same."
+            )
+    pairs = pair(base, new, shared=options.shared)
+    shown = options.metrics or worth_showing([m for s in pairs.stages for m in pairs.metrics(s)])
+    timed = "hardware" in options.allow or not differences.other_hardware(base, new)
+    seed, count = options.seed, options.replicates
+    open_ = unjudged_differences(pairs)
+    return Comparison(
+        comparison_id=_id(base, new, options),
+        path=None,
+        facts=_facts(base, new, pairs, options, timed=timed) | {"unjudged": _counted(open_, pairs)},
+        deltas=deltas(pairs, shown, seed=seed, count=count),
+        transitions=transitions(pairs),
+        latency=latency_deltas(base, new, seed=seed, count=count) if timed else _no_latency(),
+        ranks=rank_movement(pairs),
+        unjudged=open_,
+        sides=(base, new),
+    )
+
+
+def write_comparison(found: Comparison, runs: str) -> Comparison:
+    """Its tables, its summary in Markdown, its page and its facts, below RUNS/comparisons."""
+    folder = f"{runs.rstrip('/')}/comparisons/{found.comparison_id}"
+    written = Comparison(**{**found.__dict__, "path": folder})
+    stated = {}
+    for name in TABLES:
+        data = io.BytesIO()
+        getattr(written, name).write_parquet(data, compression="zstd", statistics=False)
+        stated[f"{name}.parquet"] = files.put(folder, f"{name}.parquet", data.getvalue())
+    text = f"```\n{written}\n```\n"
+    stated["comparison.md"] = files.put(folder, "comparison.md", text.encode())
+    stated["report.html"] = files.put(folder, "report.html", comparison_page(written))
+    files.write_json(f"{folder}/{FACTS}", {**found.facts, "files": stated})
+    return written
+
+
+def load_comparison(name: str, runs: str) -> Comparison:
+    """The written comparison of that id, or at that path; its runs lie below `runs`.
+
+    Raises RunError if there is none, or if it is damaged.
+    """
+    paths = (name.rstrip("/"), f"{runs.rstrip('/')}/comparisons/{name}")
+    folder = next((path for path in paths if files.exists(f"{path}/{FACTS}")), None)
+    if folder is None:
+        raise RunError(
+            f"no comparison {name!r}: neither a path nor an id below {runs}/comparisons; "
+            f"`rayeval compare RUN --baseline RUN` makes one"
+        )
+    try:
+        facts = files.read_json(f"{folder}/{FACTS}")
+        tables = {
+            table: pl.read_parquet(io.BytesIO(files.read_bytes(f"{folder}/{table}.parquet")))
+            for table in TABLES
+        }
+        sides = load(facts["base"], runs), load(facts["new"], runs)
+    except (ValueError, KeyError, FileNotFoundError, pl.exceptions.PolarsError) as error:
+        raise RunError(
+            f"the comparison at {folder} is damaged ({error}); `rayeval compare` makes it anew"
+        ) from error
+    return Comparison(folder.rpartition("/")[2], folder, facts, **tables, sides=sides)
+
+
+def _counted(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
+    """The unjudged hits of the last shared stage on which the runs differ."""
+    stage = pairs.stages[-1] if pairs.stages else None
+    here = open_.filter(pl.col("stage") == stage)
+    return {"stage": stage, "k": TOP, "hits": here.height,
+            "questions": here["question_id"].n_unique()}  # fmt: skip
+
+
+def _facts(base: Run, new: Run, pairs: Pairs, options: Options, *, timed: bool) -> dict[str, Any]:
+    changed = differences.changed(base, new)
+    return {
+        "base": base.run_id,
+        "new": new.run_id,
+        "questions": len(pairs.base.ids),
+        "clusters": int(pairs.clusters.max()) + 1,
+        "only_base": list(pairs.lost),
+        "only_new": list(pairs.added),
+        "changed": changed,
+        "elsewhere": differences.elsewhere(base, new),
+        "warnings": list(_warnings(base, new, pairs, changed, timed=timed)),
+        "seed": options.seed,
+        "replicates": options.replicates,
+    }
+
+
+def _warnings(
+    base: Run, new: Run, pairs: Pairs, changed: Sequence[str], *, timed: bool
+) -> list[str]:
+    found = []
+    parts = sorted(differences.groups(changed))
+    if len(parts) > 1:
+        found.append(
+            f"more than one thing changed ({', '.join(parts)}): the differences can't be laid to "
+            "any of them alone"
+        )
+    if pairs.lost or pairs.added:
+        found.append(
+            f"compared on {len(pairs.base.ids)} shared questions; {len(pairs.lost)} are only in "
+            f"the baseline, {len(pairs.added)} only in the new run"
+        )
+    if not timed:
+        found.append("latency is not compared: the two runs were timed on different hardware")
+    found += [f"{why} (compared all the same)" for why in differences.obstacles(base, new).values()]
+    return found
+
+
+def _id(base: Run, new: Run, options: Options) -> str:
+    """Readable, and another one for other options."""
+    name = f"{new.run_id}_vs_{base.run_id}"
+    if options == Options():
+        return name
+    stated = [options.shared, sorted(options.allow), options.metrics, options.seed]
+    stated.append(options.replicates)
+    return f"{name}_{hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]}"
+
+
+def _no_latency() -> pl.DataFrame:
+    from rayeval.comparison.latency import SCHEMA
+
+    return pl.DataFrame(schema=SCHEMA)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,105 @@
+"""Gates on a run: their file, their verdicts, and what CI reads."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from rayeval import files
+from rayeval.comparison.measure import figure, stage_of
+from rayeval.comparison.pairs import Pairs, pair
+from rayeval.errors import ConfigError
+from rayeval.execution.runs import Run
+from rayeval.execution.values import parsed
+from rayeval.gates.config import Gates
+from rayeval.gates.verdicts import EXIT_CODES, Verdict, Word, overall, verdict
+from rayeval.report.gates import gates_text, junit, step_summary
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Every limit's verdict on one run."""
+
+    run_id: str
+    baseline: str | None
+    verdicts: tuple[Verdict, ...]
+    clusters: int
+    questions: int
+
+    @property
+    def verdict(self) -> Word:
+        """Of all together."""
+        return overall(self.verdicts)
+
+    @property
+    def exit_code(self) -> int:
+        """DESIGN §8."""
+        return EXIT_CODES[self.verdict]
+
+    def document(self) -> dict[str, Any]:
+        """What `gate --json` prints (DESIGN §12)."""
+        gates = [{key: _plain(v) for key, v in asdict(each).items()} for each in self.verdicts]
+        return {"verdict": self.verdict, "run": self.run_id, "baseline": self.baseline,
+                "gates": gates}  # fmt: skip
+
+    def __str__(self) -> str:
+        return gates_text(self)
+
+
+def read_gates(path: str) -> Gates:
+    """The file of gates. Raises ConfigError with everything that is wrong with it."""
+    if not files.exists(path) or files.is_folder(path):
+        raise ConfigError(f"no gates at {path}; expected a YAML file with `gates:`")
+    values = parsed(files.read_bytes(path), path)
+    try:
+        return Gates.model_validate(values)
+    except ValidationError as error:
+        lines = [
+            f"{path}: {'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
+            for e in error.errors(include_url=False)
+        ]
+        raise ConfigError("\n".join(lines)) from error
+
+
+def judge(
+    gates: Gates, run: Run, base: Run | None, *, shared: bool = False, seed: int = 42
+) -> Judged:
+    """The verdicts of every limit, in the file's order."""
+    pairs = None if base is None else pair(base, run, shared=shared)
+    own = pair(run, run)
+    verdicts = tuple(_verdicts(gates, run, pairs, seed))
+    return Judged(
+        run.run_id,
+        None if base is None else base.run_id,
+        verdicts,
+        clusters=int(own.clusters.max()) + 1,
+        questions=len(own.base.ids),
+    )
+
+
+def _verdicts(gates: Gates, run: Run, pairs: Pairs | None, seed: int) -> list[Verdict]:
+    found = []
+    for gate in gates.gates:
+        stage = stage_of(gate, run)
+        found += [
+            verdict(gate, kind, stage, figure(gate, kind, stage, run, pairs, seed))
+            for kind in gate.limits
+        ]
+    return found
+
+
+def write_gates(judged: Judged, runs: str) -> str:
+    """gates.json, junit.xml and summary.md below RUNS/gates; returns the folder."""
+    name = judged.run_id if judged.baseline is None else f"{judged.run_id}_vs_{judged.baseline}"
+    folder = f"{runs.rstrip('/')}/gates/{name}"
+    files.write_json(f"{folder}/gates.json", judged.document())
+    files.write_bytes(f"{folder}/junit.xml", junit(judged).encode())
+    files.write_bytes(f"{folder}/summary.md", step_summary(judged).encode())
+    return folder
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""Gates: what must hold before a change may ship, and whether it does (DESIGN §8)."""

@@ -1,0 +1,131 @@
+"""Where a run's stages put gold, and which of their hits nobody has judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rayeval.columns import combined, flatten, lists
+from rayeval.metrics.ranking import NEVER, first_ranks, ranking
+from rayeval.metrics.relevance import Relevance, relevance
+from rayeval.report.tables import Tables
+from rayeval.tables import HITS, PASSAGES, PLACE, RESOLVED, conform
+
+BLOCK = 10_000
+"""Questions looked at together: what bounds the memory."""
+RANKS = {
+    "question_id": pl.String, "group_id": pl.String, "stage": pl.String, "rank": pl.Int64,
+}  # fmt: skip
+UNJUDGED = {
+    "question_id": pl.String, "stage": pl.String, "chunk_id": pl.String, "rank": pl.Int64,
+}  # fmt: skip
+
+
+def gold_ranks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFrame:
+    """RANKS, sorted: of every gold group at every stage that ran, the rank of the first hit that
+    finds it; null where none does."""
+    full = run.manifest["config"]["metrics"]["full"]
+    blocks = [_ranks(block, stages, full) for block in _blocks(run, ids, stages)]
+    return pl.concat([pl.DataFrame(schema=RANKS), *blocks]).sort(
+        "question_id", "group_id", maintain_order=True
+    )
+
+
+def unjudged(run: Tables, ids: Sequence[str], stages: Sequence[str], k: int) -> pl.DataFrame:
+    """UNJUDGED: hits of the top `k`, of answerable questions with partial labels, that share no
+    character with evidence of any grade."""
+    full = run.manifest["config"]["metrics"]["full"]
+    blocks = [_unjudged(block, stages, full, k) for block in _blocks(run, ids, stages)]
+    return pl.concat([pl.DataFrame(schema=UNJUDGED), *blocks])
+
+
+def _ranks(batch: pa.Table, stages: Sequence[str], full: float) -> pl.DataFrame:
+    found = relevance(batch, "passages", full=full)
+    groups = found.evidence.groups
+    passage, group = found.finds_group
+    rows, names = combined(batch["question_id"]).take(pa.array(groups.row)), groups.group_id
+    parts = []
+    for stage in stages:
+        rank = first_ranks(
+            ranking(batch, stage, found.passages).rank, passage, group, len(groups.row)
+        )
+        ran = np.asarray(combined(batch[stage]).is_valid())[groups.row] & groups.gold
+        part = pl.DataFrame(
+            {"question_id": rows, "group_id": names, "stage": [stage] * len(rank), "rank": rank},
+            schema=RANKS,
+        )
+        kept = part.filter(pl.Series(ran))
+        parts.append(kept.with_columns(rank=pl.when(pl.col("rank") < NEVER).then("rank")))
+    return pl.concat([pl.DataFrame(schema=RANKS), *parts])
+
+
+def _unjudged(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
+    found = relevance(batch, "passages", full=full)
+    labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
+    open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
+    chosen = open_[found.passages.row] & ~_labelled(found)
+    ids = combined(batch["question_id"]).take(pa.array(found.passages.row))
+    parts = []
+    for stage in stages:
+        rank = ranking(batch, stage, found.passages).rank
+        part = pl.DataFrame(
+            {
+                "question_id": ids,
+                "stage": [stage] * len(rank),
+                "chunk_id": found.passages.items.field("chunk_id"),
+                "rank": rank,
+            },
+            schema=UNJUDGED,
+        )
+        parts.append(part.filter(pl.Series(chosen & (rank <= k))))
+    return pl.concat([pl.DataFrame(schema=UNJUDGED), *parts])
+
+
+def _labelled(found: Relevance) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """(n_passages,): it shares text with evidence of any grade."""
+    flags = np.zeros(len(found.passages.row), bool)
+    flags[found.pairs.left] = True
+    return flags
+
+
+def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[pa.Table]:
+    """The questions with their gold, a column of hits per stage, and where those lie."""
+    ids = sorted(ids)
+    for start in range(0, len(ids), BLOCK):
+        some = ids[start : start + BLOCK]
+        rows = run.rows("questions", "question_id", some).sort("question_id")
+        trace = run.rows("trace", "question_id", some).select("question_id", "stage", "hits")
+        for stage in stages:
+            mine = trace.filter(pl.col("stage") == stage).drop("stage")
+            mine = mine.rename({"hits": _column(stage)})
+            rows = rows.join(mine, on="question_id", how="left", maintain_order="left")
+        kept = [field for field in RESOLVED if field.name not in ("file", "line")]
+        schema = pa.schema([*kept, *((_column(stage), HITS) for stage in stages)])
+        table = conform(rows.to_arrow(), schema).combine_chunks()
+        table = table.rename_columns([*(f.name for f in kept), *stages])
+        yield table.append_column("passages", _places(table, stages, run))
+
+
+def _column(stage: str) -> str:
+    """A stage may be called as a column of questions is."""
+    return f"hits of {stage}"
+
+
+def _places(table: pa.Table, stages: Sequence[str], run: Tables) -> pa.Array:
+    """Where the hits of all stages lie, of type PASSAGES."""
+    parts = [pl.DataFrame(schema={"row": pl.Int64, "chunk_id": pl.String})]
+    for stage in stages:
+        row, hits = flatten(table[stage])
+        ids = pl.Series(hits.field("chunk_id"), dtype=pl.String)
+        parts.append(pl.DataFrame({"row": row, "chunk_id": ids}))
+    items = pl.concat(parts).unique().sort("row", "chunk_id")
+    names = [field.name for field in PLACE]
+    places = run.rows("passages", "chunk_id", items["chunk_id"].unique().to_list())
+    items = items.join(places.select(names), on="chunk_id", how="left", maintain_order="left")
+    columns = conform(items.select(names).to_arrow(), pa.schema(list(PLACE)))
+    structs = pa.StructArray.from_arrays([combined(columns[n]) for n in names], fields=list(PLACE))
+    return lists(items["row"].to_numpy(), structs, table.num_rows).cast(PASSAGES)

@@ -1,0 +1,114 @@
+"""The page of a comparison: two runs, old beside new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from rayeval.report.comparison import Compared, unjudged_line
+from rayeval.report.gold import gold_ranks
+from rayeval.report.overview import worth_showing
+from rayeval.report.page import details as parts
+from rayeval.report.page.movement import movement
+from rayeval.report.page.questions import chosen, question_columns
+from rayeval.report.page.run import detailed, headroom, made_of, side_of
+from rayeval.report.page.sentence import LOST, WON, comparison_sentence
+from rayeval.report.page.shell import page
+from rayeval.report.tables import Tables
+
+SUCCESS = "success"
+DECIDES = ("recall@5", "all_groups@5", "hit@5")
+"""Metrics by which a comparison is summed up, in order of preference."""
+DELTA = ("slice", "stage", "metric", "base", "new", "mean", "low", "high", "p", "p_holm", "n",
+         "improved", "regressed")  # fmt: skip
+
+
+def comparison_page(found: Compared) -> bytes:
+    """A comparison as one HTML file; the same comparison gives the same bytes."""
+    base, new = found.sides
+    ended = changes(found)
+    order = _worst_first(ended)
+    sentence = comparison_sentence(ended, _deciding(found.deltas), order)
+    shared = new.questions.filter(~pl.col("question_id").is_in(found.facts["only_new"]))
+    rows = chosen(shared, order)
+    ids = detailed(rows, shared.height, [*sentence.questions, *order])
+    texts = parts.Passages()
+    sides = [
+        side_of(run, rows, parts.details(run, ids, _ranks(run, ids), texts), called)
+        for run, called in ((base, "before"), (new, "after"))
+    ]
+    data = {
+        "kind": "comparison",
+        "behind": sentence.questions[:100],
+        "note": sentence.note,
+        "total": shared.height,
+        **_told(found.facts),
+        "headroom": headroom(new),
+        "questions": question_columns(rows),
+        "sides": sides,
+        "passages": texts.rows,
+        "deltas": _deltas(found.deltas),
+        "latency": [list(row) for row in found.latency.iter_rows()],
+        "movement": movement(found.ranks),
+        "madeOf": made_of(new),
+    }
+    return page(f"{new.run_id} against {base.run_id}", sentence.text, data)
+
+
+def _told(facts: dict[str, Any]) -> dict[str, Any]:
+    """What was compared, in words."""
+    return {
+        "counts": f"{facts['questions']} questions in {facts['clusters']} clusters.",
+        "changed": facts["changed"],
+        "warnings": facts["warnings"],
+        "unjudged": unjudged_line(facts) if facts["unjudged"]["hits"] else "",
+    }
+
+
+def changes(found: Compared) -> pl.DataFrame:
+    """`question_id, slices, change, stage_after` of every shared question: `won` and `lost` by
+    whether all its gold reached the end."""
+    moved = found.transitions.with_columns(
+        change=pl.when(pl.col("before") == pl.col("after")).then(pl.lit("same"))
+        .when(pl.col("after") == SUCCESS).then(pl.lit(WON))
+        .when(pl.col("before") == SUCCESS).then(pl.lit(LOST))
+        .otherwise(pl.lit("moved"))
+    )  # fmt: skip
+    slices = found.sides[1].questions.select("question_id", "slices")
+    return moved.join(slices, on="question_id", how="inner").sort("question_id").select(
+        "question_id", "slices", "change", "stage_after"
+    )  # fmt: skip
+
+
+def _worst_first(ended: pl.DataFrame) -> list[str]:
+    """What was lost, then what fails elsewhere, then what was won."""
+    order = {LOST: 0, "moved": 1, WON: 2}
+    rows = ended.filter(pl.col("change") != "same")
+    rows = rows.with_columns(place=pl.col("change").replace_strict(order, return_dtype=pl.Int64))
+    return rows.sort("place", "question_id")["question_id"].to_list()
+
+
+def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:
+    """Slice → the row of the metric that sums up the comparison, at the last stage."""
+    whole = deltas.filter(pl.col("slice").is_null())
+    if whole.is_empty():
+        return {}
+    stage = whole["stage"][-1]
+    named = whole.filter(pl.col("stage") == stage)["metric"].to_list()
+    metric = next((name for name in DECIDES if name in named), worth_showing(named)[0])
+    rows = deltas.filter(pl.col("stage") == stage, pl.col("metric") == metric)
+    return {row["slice"]: row for row in rows.iter_rows(named=True)}
+
+
+def _ranks(run: Tables, ids: Sequence[str]) -> pl.DataFrame:
+    """At every stage of the run, those that the other lacks too."""
+    return gold_ranks(run, ids, run.manifest["stages"])
+
+
+def _deltas(deltas: pl.DataFrame) -> dict[str, Any]:
+    """The shown metrics by slice, as columns."""
+    shown = worth_showing(deltas["metric"].unique(maintain_order=True).to_list())
+    rows = deltas.filter(pl.col("metric").is_in(shown), pl.col("n") > 0).select(DELTA)
+    return {name: rows[name].to_list() for name in DELTA}

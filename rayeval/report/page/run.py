@@ -1,0 +1,168 @@
+"""The page of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from rayeval.report.gold import RANKS, gold_ranks
+from rayeval.report.overview import Overview, overview
+from rayeval.report.page import details as parts
+from rayeval.report.page.movement import between, movement
+from rayeval.report.page.questions import MOST, chosen, coded, endings, question_columns, walked
+from rayeval.report.page.sentence import run_sentence
+from rayeval.report.page.shell import page
+from rayeval.report.tables import Tables
+
+COST = {"embedded_tokens": "tokens embedded", "reranked_pairs": "pairs reranked",
+        "context_tokens": "tokens of context"}  # fmt: skip
+"""Counters of latency.parquet, in words."""
+FAILED = ("failed", "error", "missing")
+
+
+def run_page(run: Tables) -> bytes:
+    """A run as one HTML file; the same run gives the same bytes."""
+    facts = overview(run)
+    bad = run.failures.filter(pl.col("status").is_in(FAILED))["question_id"].sort().to_list()
+    ranks = ranks_of(run, bad)
+    sentence = run_sentence(run.failures, ranks)
+    rows = chosen(run.questions, bad)
+    texts = parts.Passages()
+    ids = detailed(rows, run.questions.height, [*sentence.questions, *bad])
+    side = side_of(run, rows, parts.details(run, ids, ranks, texts), "this run")
+    data = {
+        "kind": "run",
+        "behind": sentence.questions[:100],
+        "total": run.questions.height,
+        "counts": f"{facts.counts}; {facts.corpus}.",
+        "next": facts.next,
+        "warnings": facts.warnings,
+        "headroom": headroom(run),
+        "questions": question_columns(rows),
+        "sides": [side],
+        "passages": texts.rows,
+        "movement": movement(between(ranks, main_line(run))),
+        "madeOf": made_of(run),
+    }
+    return page(facts.title, sentence.text, data)
+
+
+def ranks_of(run: Tables, bad: Sequence[str]) -> pl.DataFrame:
+    """Gold ranks of all questions, or of a part of those that failed where there are too many."""
+    ids = run.questions["question_id"].to_list()
+    ids = ids if len(ids) <= MOST else list(bad)[: parts.SOME]
+    return gold_ranks(run, ids, run.manifest["stages"]) if ids else pl.DataFrame(schema=RANKS)
+
+
+def detailed(rows: pl.DataFrame, total: int, first: Sequence[str]) -> list[str]:
+    """Which questions have a page of their own."""
+    if total <= parts.ALL:
+        return rows["question_id"].to_list()
+    return list(dict.fromkeys(first))[: parts.SOME]
+
+
+def side_of(run: Tables, rows: pl.DataFrame, found: dict[str, Any], called: str) -> dict[str, Any]:
+    """One run as the page's scripts know it. rows: the questions that the page holds."""
+    facts = overview(run)
+    ended = rows.select("question_id").join(
+        endings(run), on="question_id", how="left", maintain_order="left"
+    )
+    return {
+        "run": run.run_id,
+        "called": called,
+        "walked": walked(run),
+        "stages": list(facts.stages),
+        "ended": coded(ended["ended"]),
+        "lostAt": coded(ended["stage"]),
+        "marks": ended["marks"].to_list(),
+        "bounds": [list(bound) for bound in facts.bounds],
+        "answerable": facts.answerable,
+        "status": facts.status,
+        "population": facts.population,
+        "shown": list(facts.shown),
+        "means": [
+            [stage, metric, cell.mean, cell.n, cell.n_error]
+            for (stage, metric), cell in facts.means.items()
+            if metric in facts.shown
+        ],
+        "slices": slices(run, facts),
+        "latency": [list(row) for row in facts.latency],
+        "depths": depths(run),
+        "details": found,
+    }
+
+
+def headroom(run: Tables) -> list[dict[str, Any]]:
+    """Per stage, in order: the questions whose gold it is the first to lose, and what it takes."""
+    failed = run.failures.filter(pl.col("status") == "failed").sort("question_id")
+    by_stage = {
+        str(stage): rows for (stage,), rows in failed.group_by("stage", maintain_order=True)
+    }
+    times = {row[0]: row for row in overview(run).latency}
+    spent = _cost(run.latency)
+    order = [stage for stage in walked(run) if stage in by_stage or stage in times]
+    return [
+        {
+            "stage": stage,
+            "lost": by_stage[stage]["question_id"].to_list()[:MOST] if stage in by_stage else [],
+            "ms": times[stage][2] if stage in times else None,
+            "p95": times[stage][3] if stage in times else None,
+            "mode": times[stage][1] if stage in times else None,
+            "cost": spent.get(stage, ""),
+        }
+        for stage in order
+    ]
+
+
+def _cost(latency: pl.DataFrame) -> dict[str, str]:
+    """What a question costs at each stage on average, in words."""
+    names = [name for name in COST if name in latency.columns]
+    means = latency.group_by("stage").agg(pl.col(names).mean())
+    return {
+        row["stage"]: ", ".join(
+            f"{row[name]:,.0f} {COST[name]}" for name in names if row[name]
+        )
+        for row in means.iter_rows(named=True)
+    }  # fmt: skip
+
+
+def slices(run: Tables, facts: Overview, most: int = 200) -> list[list[Any]]:
+    """[slice, stage, metric, mean, n] of the metrics shown; the largest slices."""
+    rows = run.slices.filter(pl.col("metric").is_in(facts.shown))
+    sizes = rows.group_by("slice").agg(pl.col("n").max()).filter(pl.col("n") > 0)
+    names = sizes.sort("n", "slice", descending=[True, False]).head(most)["slice"].sort()
+    rows = rows.filter(pl.col("slice").is_in(names.to_list()))
+    return [list(row) for row in rows.select("slice", "stage", "metric", "mean", "n").iter_rows()]
+
+
+def depths(run: Tables) -> dict[str, int]:
+    """Stage → how many hits it keeps at most, where the configuration says so."""
+    config = run.manifest.get("config") or {}
+    found: dict[str, int | None] = {}
+    for name, arm in ((config.get("retrieve") or {}).get("arms") or {}).items():
+        found |= dict.fromkeys((name, f"{name}_exact", f"{name}_ann"), arm.get("depth"))
+    for stage, part in (("fused", "fuse"), ("reranked", "rerank"), ("context", "context")):
+        found[stage] = (config.get(part) or {}).get("depth")
+    return {stage: depth for stage, depth in found.items() if depth and stage in walked(run)}
+
+
+def main_line(run: Tables) -> list[str]:
+    """The stages in a row after the arms part: gold moves from one to the next."""
+    stages = [str(stage) for stage in run.manifest["stages"]]
+    arms = ((run.manifest.get("config") or {}).get("retrieve") or {}).get("arms") or {}
+    before = {name + end for name in arms for end in ("", "_exact", "_ann")}
+    after = [stage for stage in stages if stage not in before]
+    first = [stage for stage in stages if stage in before]
+    return first[-1:] + after if len(arms) == 1 else after
+
+
+def made_of(run: Tables) -> list[str]:
+    """What the run was made of, for the page's foot."""
+    manifest = run.manifest
+    golden = (manifest.get("golden") or {}).get("sha256") or ""
+    lines = [f"golden set {golden[:12]}"] if golden else []
+    lines += [f"{name}: {text}" for name, text in manifest["models"].items()]
+    started = str(manifest.get("started") or "")
+    return [*lines, *([f"started {started}"] if started else [])]

@@ -1,0 +1,149 @@
+"""What a page says first: one sentence, and the questions behind it, worst first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from rayeval.report.plain import plural
+
+SHOWN = 6
+SHARE = 0.05
+"""Of its questions that a part must have lost, net, to hold a change back."""
+WON, LOST = "won", "lost"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What to know first."""
+
+    text: str
+    questions: tuple[str, ...]
+    """Behind it, worst first."""
+    note: str = ""
+    """How sure it is."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A slice, or all questions (`name` null), of a comparison."""
+
+    name: str | None
+    n: int
+    lost: tuple[str, ...]
+    won: int
+
+    @property
+    def net(self) -> int:
+        """Questions lost beyond those won."""
+        return len(self.lost) - self.won
+
+    @property
+    def holds(self) -> bool:
+        """One question may be chance in a slice; in the whole it is not made up for."""
+        return self.net >= (1 if self.name is None else 2) and self.net >= SHARE * self.n
+
+
+def run_sentence(failures: pl.DataFrame, ranks: pl.DataFrame) -> Sentence:
+    """Which stage costs most.
+
+    ranks: the gold ranks (report.gold.RANKS) by which the questions are ordered: what was nearest
+    to the top before it was lost comes first.
+    """
+    n = failures.height
+    if not n:
+        return Sentence("No answerable question: nothing can be lost", ())
+    failed = failures.filter(pl.col("status") == "failed")
+    broken = failures.filter(pl.col("status").is_in(["error", "missing"]))
+    if failed.is_empty() and broken.is_empty():
+        return Sentence(f"No gold is lost in {plural(n, 'answerable question')}", ())
+    if failed.is_empty():
+        text = f"{broken.height} of {plural(n, 'question')} could not be processed"
+        return _with(text, broken["question_id"].sort().to_list())
+    best = ranks.group_by("question_id").agg(pl.col("rank").min())
+    order = failed.join(best, on="question_id", how="left")
+    order = order.sort("rank", "question_id", nulls_last=True)
+    stages = failed.group_by("stage").len().sort("len", "stage", descending=[True, False])
+    stage = stages["stage"][0]
+    ids = order.filter(pl.col("stage") == stage)["question_id"].to_list()
+    lose = "loses its" if len(ids) == 1 else "lose their"
+    return _with(f"{len(ids)} of {plural(n, 'question')} {lose} gold at {stage}", ids)
+
+
+def comparison_sentence(
+    ended: pl.DataFrame, deciding: Mapping[str | None, dict[str, Any]], order: Sequence[str]
+) -> Sentence:
+    """Hold, ship, or that the questions can't tell.
+
+    Hold: all questions, or a slice, lost more than they won (SHARE of them, and two in a slice).
+    Ship: the interval of the deciding metric lies above 0. Gates decide what really ships; this
+    speaks of these questions.
+    ended: `question_id, slices, change (won | lost | …), stage_after`. deciding: the deciding
+    metric's rows of deltas, by slice. order: question ids, worst first.
+    """
+    parts = [part for part in _parts(ended) if part.holds]
+    if parts:
+        worst = min(parts, key=lambda part: (-part.net, part.n, part.name or ""))
+        return _hold(worst, ended, deciding.get(worst.name), order)
+    won, lost = (
+        sorted(ended.filter(pl.col("change") == change)["question_id"]) for change in (WON, LOST)
+    )
+    whole = deciding.get(None)
+    counts = f"{plural(len(won), 'question')} won, {len(lost)} lost"
+    if whole is not None and whole["low"] > 0:
+        gain = f"{whole['metric']} at {whole['stage']} rose by {whole['mean']:.2f}"
+        return Sentence(f"Ship: {gain}; {counts}", (*lost, *won), _sureness(whole))
+    n = plural(ended.height if whole is None else whole["n"], "question")
+    known = whole is not None and not math.isnan(whole["detectable"])
+    limit = f" (smallest detectable: {whole['detectable']:.2f})" if whole and known else ""
+    note = f"{counts}. {_sureness(whole)}" if whole else f"{counts}."
+    return Sentence(f"No difference that {n} can show{limit}", (*lost, *won), note)
+
+
+def _hold(
+    worst: Part, ended: pl.DataFrame, row: dict[str, Any] | None, order: Sequence[str]
+) -> Sentence:
+    """What the worst part lost, and where."""
+    place = {name: number for number, name in enumerate(order)}
+    ids = sorted(worst.lost, key=lambda name: (place.get(name, len(place)), name))
+    stages = ended.filter(pl.col("question_id").is_in(ids))["stage_after"].drop_nulls()
+    counted = stages.value_counts().sort("count", "stage_after", descending=[True, False])
+    top, count = counted.row(0) if counted.height else ("an unknown stage", len(ids))
+    share = f"{count} " if count < len(ids) else "all " if count > 1 else ""
+    won = f" and won {worst.won}" if worst.won else ""
+    who = worst.name or "all questions"
+    found = _with(f"Hold: {who} lost {len(ids)} of {worst.n}{won}, {share}at {top}", ids)
+    return replace(found, note=_sureness(row) if row else "")
+
+
+def _sureness(row: Mapping[str, Any]) -> str:
+    """What the interval says beyond these questions."""
+    figures = f"{row['metric']} at {row['stage']} changed by {row['mean']:+.2f}"
+    if math.isnan(row["low"]):
+        return f"{figures}; too few clusters for an interval."
+    spread = f"{figures} ({row['low']:+.2f} to {row['high']:+.2f} for questions like these)"
+    beyond = row["low"] > 0 or row["high"] < 0
+    return f"{spread}." if beyond else f"{spread}, which chance alone may give."
+
+
+def _parts(ended: pl.DataFrame) -> list[Part]:
+    """All questions, and every slice."""
+    whole = ended.with_columns(slice=pl.lit(None, pl.String))
+    every = ended.explode("slices").rename({"slices": "slice"}).drop_nulls("slice")
+    columns = ["slice", "question_id", "change"]
+    table = pl.concat([whole.select(columns), every.select(columns)])
+    found = []
+    for (name,), rows in table.group_by("slice", maintain_order=True):
+        lost = rows.filter(pl.col("change") == LOST)["question_id"].to_list()
+        won = rows.filter(pl.col("change") == WON).height
+        found.append(Part(None if name is None else str(name), rows.height, tuple(lost), won))
+    return found
+
+
+def _with(text: str, ids: Sequence[str]) -> Sentence:
+    more = ", …" if len(ids) > SHOWN else ""
+    return Sentence(f"{text}: {', '.join(ids[:SHOWN])}{more}", tuple(ids))

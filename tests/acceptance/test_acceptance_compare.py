@@ -1,0 +1,196 @@
+"""Two runs through the commands, on figures that can be counted by hand."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from acceptance_project import QUERY, command, project, ranked
+
+import rayeval
+
+GATES = """
+gates:
+  - {name: floor, stage: bm25, metric: recall@5, min: 0.2}
+  - {name: no loss, stage: bm25, metric: recall@5, max_drop: 0.01}
+  - {name: nobody worse, stage: bm25, metric: recall@5, max_regressed: 0}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Eight questions whose gold stands at ranks 1 … 8, kept to depth 20 and to depth 2."""
+    place = tmp_path_factory.mktemp("compare")
+    questions = [
+        {"question_id": f"q-{name}", "question": QUERY, "evidence": [{"source_id": name}],
+         "slices": ["late"] if name > "B" else []}
+        for name in "ABCDEFGH"
+    ]  # fmt: skip
+    config = project(place, ranked(*"ABCDEFGH"), questions, metrics={"cutoffs": [5]})
+    for number, depth in enumerate((20, 2)):
+        said = command("run", config, "--runs", place / "runs", "--set", f"name=n{number}", "--set",
+                       f"retrieve.arms.bm25.depth={depth}")  # fmt: skip
+        assert said.code == 0, said.err
+    return place
+
+
+def runs_of(folder: Path) -> list[str]:
+    found = command("runs", "list", "--runs", folder / "runs").json["runs"]
+    return [row["run_id"] for row in sorted(found, key=lambda row: row["name"])]
+
+
+@pytest.fixture(scope="module")
+def compared(folder):
+    base, new = runs_of(folder)
+    said = command("compare", new, "--baseline", base, "--runs", folder / "runs")
+    assert said.code == 0, said.err
+    return said.json
+
+
+def test_the_difference_is_that_of_the_questions(compared):
+    """Of the ranks 1 … 5 that recall@5 counts, depth 2 loses 3: 3 questions of 8."""
+    delta = compared["deltas"]["bm25"]["recall@5"]
+    assert delta["mean"] == pytest.approx(-3 / 8)
+    assert (delta["n"], delta["clusters"]) == (8, 8)
+    assert delta["low"] < -3 / 8 < delta["high"] < 0.5
+    assert 0 < delta["p"] <= 1
+    assert set(delta) == {"mean", "low", "high", "p", "n", "clusters"}
+
+
+def test_every_question_is_in_one_transition(compared):
+    assert compared["transitions"] == {"success → SPARSE_OUTRANKED": 6, "success → success": 2}
+
+
+def test_what_changed_is_said_in_words(compared):
+    assert compared["changed"] == ["retrieve.arms.bm25.depth: 20 → 2"]
+    assert not any("more than one thing" in line for line in compared["warnings"])
+
+
+def test_the_comparison_lies_beside_the_runs(folder, compared):
+    place = Path(compared["path"])
+    assert place.parent == folder / "runs" / "comparisons"
+    table = pl.read_parquet(place / "deltas.parquet")
+    late = table.filter(slice="late", stage="bm25", metric="recall@5").to_dicts()[0]
+    assert (late["mean"], late["n"], late["regressed"]) == (pytest.approx(-3 / 6), 6, 3)
+    assert late["p_holm"] >= late["p"]
+    moved = pl.read_parquet(place / "transitions.parquet").filter(question_id="q-C")
+    assert moved.select("before", "after").row(0) == ("success", "SPARSE_OUTRANKED")
+
+
+def test_twice_gives_the_same_bytes(folder, compared):
+    place = Path(compared["path"])
+    before = {p.name: p.read_bytes() for p in place.iterdir()}
+    base, new = runs_of(folder)
+    command("compare", new, "--baseline", base, "--runs", folder / "runs")
+    assert {p.name: p.read_bytes() for p in place.iterdir()} == before
+
+
+def test_the_python_api_says_the_same(folder, compared):
+    base, new = (rayeval.load(name, folder / "runs") for name in runs_of(folder))
+    found = rayeval.compare(new, base)
+    assert found.summary()["deltas"] == compared["deltas"]
+    assert "-0.375" in str(found)
+    assert max(map(len, str(found).splitlines())) <= 100
+
+
+def test_a_run_against_itself_differs_in_nothing(folder):
+    base, _ = runs_of(folder)
+    said = command("compare", base, "--baseline", base, "--runs", folder / "runs")
+    found = [d for metrics in said.json["deltas"].values() for d in metrics.values()]
+    assert {d["mean"] for d in found if d["n"]} == {0.0}
+    assert {d["p"] for d in found if d["n"]} == {1.0}
+
+
+def test_gates_with_their_exit_codes(folder):
+    base, new = runs_of(folder)
+    (folder / "gates.yaml").write_text(GATES)
+    said = command("gate", new, "--gates", folder / "gates.yaml", "--baseline", base, "--runs",
+                   folder / "runs")  # fmt: skip
+    assert said.code == 1
+    verdicts = {gate["name"]: (gate["verdict"], gate["value"]) for gate in said.json["gates"]}
+    assert verdicts == {
+        "floor": ("pass", pytest.approx(2 / 8)),
+        "no loss": ("fail", pytest.approx(-3 / 8)),
+        "nobody worse": ("fail", 3.0),
+    }
+    suite = ET.parse(Path(said.json["path"]) / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
+    assert json.loads((Path(said.json["path"]) / "gates.json").read_text())["verdict"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "says"),
+    [
+        pytest.param("metric: recall@5, min: 0.2", 0, "", id="met"),
+        pytest.param("metric: recall@5, max_drop: 0.1", 3, "--baseline", id="without a baseline"),
+        pytest.param("metric: recall@5, slice: none, min: 0.1", 3, "no question", id="no slice"),
+        pytest.param("metric: recall@5, slice: none, min: 0.1, on_inconclusive: warn", 0,
+                     "no question", id="no slice, as a warning"),
+        pytest.param("metric: latency_ms.p95, stage: retrieval, max: 9", 3, "timed alone",
+                     id="batched times decide nothing"),
+        pytest.param("metric: recal@5, min: 0.1", 2, "recall@5", id="a typo"),
+        pytest.param("metric: recall@5, stage: bm52, min: 0.1", 2, "bm25", id="no such stage"),
+        pytest.param("metric: recall@5", 2, "without a limit", id="no limit"),
+        pytest.param("metric: recall@5, max: 0.9, scope: population", 0, "", id="surely met"),
+        pytest.param("metric: recall@5, min: 0.3, scope: population", 3, "within the interval",
+                     id="who knows"),
+    ],
+)  # fmt: skip
+def test_one_gate(folder, gate, code, says):
+    _, new = runs_of(folder)
+    (folder / "one.yaml").write_text(f"gates: [{{{gate}}}]")
+    said = command("gate", new, "--gates", folder / "one.yaml", "--runs", folder / "runs")
+    assert said.code == code
+    assert says in json.dumps(said.json)
+
+
+def test_a_baseline_by_name_and_back(folder):
+    base, new = runs_of(folder)
+    runs = folder / "runs"
+    assert command("runs", "promote", base, "--as", "main", "--runs", runs).json["was"] is None
+    assert command("compare", new, "--baseline", "main", "--runs", runs).code == 0
+    assert command("runs", "promote", new, "--as", "main", "--runs", runs).json["was"] == base
+    names = {row["run_id"]: row["names"] for row in
+             command("runs", "list", "--runs", runs).json["runs"]}  # fmt: skip
+    assert names == {base: [], new: ["main"]}
+    assert len((runs / "baselines.jsonl").read_text().splitlines()) == 2
+    unknown = command("compare", new, "--baseline", "maim", "--runs", runs)
+    assert unknown.code == 2
+    assert "main" in unknown.json["error"]["message"]
+
+
+def test_other_questions_and_another_golden_set_are_refused(folder, tmp_path):
+    base, _ = runs_of(folder)
+    golden = (folder / "golden.jsonl").read_text().splitlines()
+    (folder / "fewer.jsonl").write_text("\n".join(golden[1:]) + "\n")
+    config = folder / "rayeval.yaml"
+    runs = tmp_path / "runs"
+    made = command("run", config, "--runs", runs, "--set", "golden.path=fewer.jsonl")
+    arguments = ["compare", made.json["path"], "--baseline", folder / "runs" / base, "--runs", runs]
+    refused = command(*arguments)
+    assert refused.code == 2
+    assert "another version" in refused.json["error"]["message"]
+    differ = command(*arguments, "--allow", "golden")
+    assert "q-A" in differ.json["error"]["message"]
+    shared = command(*arguments, "--allow", "golden", "--on", "shared")
+    assert shared.code == 0
+    assert shared.json["deltas"]["bm25"]["recall@5"]["n"] == 7
+    assert any("7 shared" in line for line in shared.json["warnings"])
+
+
+def test_what_two_manifests_differ_in(folder):
+    base, new = runs_of(folder)
+    said = command("runs", "diff", new, base, "--runs", folder / "runs")
+    assert said.json["changed"] == ["retrieve.arms.bm25.depth: 20 → 2"]
+
+
+def test_means_over_pairs_are_the_runs_own_where_all_pairs_count(folder, compared):
+    base, new = (rayeval.load(name, folder / "runs") for name in runs_of(folder))
+    table = pl.read_parquet(Path(compared["path"]) / "deltas.parquet").filter(
+        pl.col("slice").is_null(), metric="recall@5"
+    )
+    for side, run in (("base", base), ("new", new)):
+        own = run.aggregate.filter(metric="recall@5")["mean"].to_numpy()
+        np.testing.assert_allclose(table[side].to_numpy(), own)
