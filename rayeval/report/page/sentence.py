@@ -95,10 +95,12 @@ def comparison_sentence(
         for change in (LOST, WON)
     )
     counts, behind = f"{plural(len(won), 'question')} won, {len(lost)} lost", (*lost, *won)
-    fallen = [row for row in deciding.values() if _fell(row)]
     whole = deciding.get(None)
-    if fallen or (whole is not None and whole["low"] > 0):
-        row = min(fallen or [whole], key=lambda row: row["mean"])
+    sure = [row for row in deciding.values() if _fell(row)]
+    if not sure and whole is not None and whole["low"] > 0:
+        sure = [whole]
+    if sure:
+        row = min(sure, key=lambda row: row["mean"])
         return Sentence(f"{_moved(row)}; {counts}", behind, _sureness(row))
     n = plural(ended.height if whole is None else whole["n"], "question")
     return _undecided(n, counts, behind, whole)
