@@ -108,8 +108,8 @@ def ended(*rows):
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def row(low=-0.1, high=0.1):
-    return {"metric": "recall@5", "stage": "context", "mean": (low + high) / 2, "low": low, "high": high, "n": 40, "detectable": 0.0612}  # fmt: skip
+def row(low=-0.1, high=0.1, slice_=None, p=None):
+    return {"metric": "recall@5", "stage": "context", "mean": (low + high) / 2, "low": low, "high": high, "n": 40, "detectable": 0.0612, "slice": slice_, "p_holm": p}  # fmt: skip
 
 
 LOST = [(f"q-{i}", ["ids"], "lost", "reranked") for i in range(3)]
@@ -126,6 +126,10 @@ WON = [(f"w-{i}", [], "won", None) for i in range(5)]
         pytest.param(SAME + WON, {None: row(0.02, 0.04)}, "Ship: recall@5 at context rose by 0.03; 5 questions won, 0 lost", id="surely better"),
         pytest.param(LOST[:1] + SAME, {None: row()}, "No difference that 40 questions can show (smallest detectable: 0.06)", id="one of a hundred holds nothing back"),
         pytest.param(LOST[:1] + SAME[:3], {None: row()}, "Hold: all questions lost 1 of 4, at reranked: q-0", id="one of four does"),
+pytest.param(SAME, {None: row(0.0, 0.0)}, "No difference: 40 questions end as before", id="nothing moved at all"),
+        pytest.param(SAME, {None: row(-0.04, -0.02)}, "Hold: recall@5 at context fell by 0.03; 0 questions won, 0 lost", id="surely worse, though none is lost"),
+        pytest.param(SAME + WON, {None: row(0.02, 0.04), "ids": row(-0.04, -0.02, "ids", 0.01)}, "Hold: recall@5 at context fell by 0.03 in ids; 5 questions won, 0 lost", id="a slice surely worse under a rising whole"),
+        pytest.param(SAME + WON, {None: row(0.02, 0.04), "ids": row(-0.04, -0.02, "ids", 0.06)}, "Ship: recall@5 at context rose by 0.03; 5 questions won, 0 lost", id="one of many slices may fall by chance"),
         pytest.param(SAME, {}, "No difference that 97 questions can show", id="no metric in common"),
     ],
 )  # fmt: skip

@@ -79,8 +79,9 @@ def comparison_sentence(
 ) -> Sentence:
     """Hold, ship, or that the questions can't tell.
 
-    Hold: all questions, or a slice, lost more than they won (SHARE of them, and two in a slice).
-    Ship: the interval of the deciding metric lies above 0. Gates decide what really ships; this
+    Hold: all questions, or a slice, lost more than they won (SHARE of them, and two in a slice), or
+    the deciding metric fell beyond chance (its interval lies below 0; in a slice, Holm's p < 0.05
+    too). Ship: that interval lies above 0 over all questions. Gates decide what really ships; this
     speaks of these questions.
     ended: `question_id, slices, change (won | lost | …), stage_after`. deciding: the deciding
     metric's rows of deltas, by slice. order: question ids, worst first.
@@ -89,19 +90,47 @@ def comparison_sentence(
     if parts:
         worst = min(parts, key=lambda part: (-part.net, part.n, part.name or ""))
         return _hold(worst, ended, deciding.get(worst.name), order)
-    won, lost = (
-        sorted(ended.filter(pl.col("change") == change)["question_id"]) for change in (WON, LOST)
+    lost, won = (
+        ended.filter(pl.col("change") == change)["question_id"].sort().to_list()
+        for change in (LOST, WON)
     )
+    counts, behind = f"{plural(len(won), 'question')} won, {len(lost)} lost", (*lost, *won)
     whole = deciding.get(None)
-    counts = f"{plural(len(won), 'question')} won, {len(lost)} lost"
-    if whole is not None and whole["low"] > 0:
-        gain = f"{whole['metric']} at {whole['stage']} rose by {whole['mean']:.2f}"
-        return Sentence(f"Ship: {gain}; {counts}", (*lost, *won), _sureness(whole))
+    sure = [row for row in deciding.values() if _fell(row)]
+    if not sure and whole is not None and whole["low"] > 0:
+        sure = [whole]
+    if sure:
+        row = min(sure, key=lambda row: row["mean"])
+        return Sentence(f"{_moved(row)}; {counts}", behind, _sureness(row))
     n = plural(ended.height if whole is None else whole["n"], "question")
-    known = whole is not None and not math.isnan(whole["detectable"])
-    limit = f" (smallest detectable: {whole['detectable']:.2f})" if whole and known else ""
-    note = f"{counts}. {_sureness(whole)}" if whole else f"{counts}."
-    return Sentence(f"No difference that {n} can show{limit}", (*lost, *won), note)
+    return _undecided(n, counts, behind, whole)
+
+
+def _moved(row: Mapping[str, Any]) -> str:
+    """The decision that a metric makes."""
+    word, way = ("Ship", "rose") if row["mean"] > 0 else ("Hold", "fell")
+    where = f" in {row['slice']}" if row["slice"] else ""
+    return f"{word}: {row['metric']} at {row['stage']} {way} by {abs(row['mean']):.2f}{where}"
+
+
+def _fell(row: Mapping[str, Any]) -> bool:
+    """Beyond chance; a slice also when all slices are looked at."""
+    sure = row["slice"] is None or (row["p_holm"] is not None and row["p_holm"] < 0.05)
+    return bool(row["high"] < 0 and sure)
+
+
+def _undecided(
+    n: str, counts: str, behind: tuple[str, ...], whole: Mapping[str, Any] | None
+) -> Sentence:
+    """Too little to tell, or nothing at all."""
+    if whole is None:
+        return Sentence(f"No difference that {n} can show", behind, f"{counts}.")
+    if not behind and whole["low"] == whole["high"] == 0:
+        return Sentence(f"No difference: {n} end as before", ())
+    found = whole["detectable"]
+    limit = "" if math.isnan(found) else f" (smallest detectable: {found:.2f})"
+    note = f"{counts}. {_sureness(whole)}"
+    return Sentence(f"No difference that {n} can show{limit}", behind, note)
 
 
 def _hold(
