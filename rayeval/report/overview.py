@@ -98,7 +98,7 @@ def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
 def _corpus(corpus: Mapping[str, Any]) -> str:
     """Several revisions of one source are told apart from several sources; a scored run need not
     have any."""
-    if corpus["path"] is None:
+    if corpus.get("path", "") is None:
         return "no corpus"
     documents, sources = corpus["documents"], corpus.get("sources")
     of = f" of {plural(sources, 'source')}" if sources not in (None, documents) else ""
