@@ -28,9 +28,11 @@ def run_text(run: Tables) -> str:
         titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
         titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
-        titled(f"By slice, at {facts.stages[-1]}", _slices(facts)),
-        titled("Latency in ms", _latency(facts)),
     ]
+    if facts.slices:
+        parts.append(titled(f"By slice, at {facts.stages[-1]}", _slices(facts)))
+    if facts.latency:
+        parts.append(titled("Latency in ms", _latency(facts)))
     if facts.warnings:
         parts.append(listed(plural(len(facts.warnings), "warning"), facts.warnings[:5]))
     parts.append(listed("Look at next", facts.next or ("no question was lost",)))
