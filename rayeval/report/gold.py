@@ -97,8 +97,10 @@ def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[
     ids = sorted(ids)
     for start in range(0, len(ids), BLOCK):
         some = ids[start : start + BLOCK]
-        rows = run.rows("questions", "question_id", some).sort("question_id")
         trace = run.rows("trace", "question_id", some).select("question_id", "stage", "hits")
+        if trace.is_empty():  # a scored run need not keep its hits
+            continue
+        rows = run.rows("questions", "question_id", some).sort("question_id")
         for stage in stages:
             mine = trace.filter(pl.col("stage") == stage).drop("stage")
             mine = mine.rename({"hits": _column(stage)})

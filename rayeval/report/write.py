@@ -14,10 +14,11 @@ from rayeval.report.terminal import number
 
 def write_report(run: Tables) -> dict[str, bytes]:
     """File name → content."""
+    facts = overview(run)
     text = _templates().get_template("summary.md.jinja")
     return {
-        "report.html": run_page(run),
-        "summary.md": text.render(facts=overview(run), run=run).encode(),
+        "report.html": run_page(run, facts),
+        "summary.md": text.render(facts=facts, run=run).encode(),
     }
 
 

@@ -55,7 +55,10 @@ def read(path: str, layout: Layout) -> pl.DataFrame:
     """
     data = contents(path)
     try:
-        frame = _alike(data, layout) if alike(data, len(layout.fields)) else _uneven(data, layout)
+        if alike(data, len(layout.fields)):
+            frame = _alike(data, files.open_fs(path)[1], layout)
+        else:
+            frame = _uneven(data, layout)
     except pl.exceptions.PolarsError as error:
         raise refused(path, layout) from error
     if frame is None:
@@ -117,12 +120,13 @@ def _separator(data: Buffer) -> int:
     return ord("\t") if b"\t" in data[: end if end >= 0 else len(data)] else ord(" ")
 
 
-def _alike(data: Buffer, layout: Layout) -> pl.DataFrame | None:
+def _alike(data: Buffer, place: str, layout: Layout) -> pl.DataFrame | None:
     """The table in a file of equal lines; None where one lacks its last field."""
+    source = place if isinstance(data, mmap.mmap) else data  # a file at hand needs no copy
     schema = dict.fromkeys(layout.fields, pl.String) | layout.kept
     last = layout.fields[-1]
     wanted = list(dict.fromkeys([*layout.kept, last]))
-    frame = _parsed(data, chr(_separator(data)), schema, wanted)
+    frame = _parsed(source, chr(_separator(data)), schema, wanted)
     return frame.select(list(layout.kept)) if frame[last].null_count() == 0 else None
 
 
@@ -149,11 +153,15 @@ def _evened(data: Buffer) -> Iterator[bytes]:
 
 
 def _parsed(
-    data: Buffer, separator: str, schema: dict[str, type[pl.DataType]], columns: Sequence[str]
+    source: bytes | str,
+    separator: str,
+    schema: dict[str, type[pl.DataType]],
+    columns: Sequence[str],
 ) -> pl.DataFrame:
     names = list(schema)
     return pl.read_csv(
-        data,  # type: ignore[arg-type]  # a mapped file is a buffer like any other
+        source,
+        glob=False,
         separator=separator,
         has_header=False,
         schema=schema,

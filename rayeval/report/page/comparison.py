@@ -9,7 +9,7 @@ import polars as pl
 
 from rayeval.report.comparison import Compared, unjudged_line
 from rayeval.report.gold import gold_ranks
-from rayeval.report.overview import worth_showing
+from rayeval.report.overview import overview, worth_showing
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
 from rayeval.report.page.questions import chosen, question_columns
@@ -36,7 +36,7 @@ def comparison_page(found: Compared) -> bytes:
     ids = detailed(rows, shared.height, [*sentence.questions, *order])
     texts = parts.Passages()
     sides = [
-        side_of(run, rows, parts.details(run, ids, _ranks(run, ids), texts), called)
+        side_of(run, overview(run), rows, parts.details(run, ids, _ranks(run, ids), texts), called)
         for run, called in ((base, "before"), (new, "after"))
     ]
     data = {
@@ -45,7 +45,7 @@ def comparison_page(found: Compared) -> bytes:
         "note": sentence.note,
         "total": shared.height,
         **_told(found.facts),
-        "headroom": headroom(new),
+        "headroom": headroom(new, overview(new)),
         "questions": question_columns(rows),
         "sides": sides,
         "passages": texts.rows,

@@ -22,16 +22,17 @@ COST = {"embedded_tokens": "tokens embedded", "reranked_pairs": "pairs reranked"
 FAILED = ("failed", "error", "missing")
 
 
-def run_page(run: Tables) -> bytes:
-    """A run as one HTML file; the same run gives the same bytes."""
-    facts = overview(run)
+def run_page(run: Tables, facts: Overview | None = None) -> bytes:
+    """A run as one HTML file; the same run gives the same bytes. facts: where they are known."""
+    facts = facts or overview(run)
     bad = run.failures.filter(pl.col("status").is_in(FAILED))["question_id"].sort().to_list()
     ranks = ranks_of(run, bad)
     sentence = run_sentence(run.failures, ranks)
     rows = chosen(run.questions, bad)
     texts = parts.Passages()
     ids = detailed(rows, run.questions.height, [*sentence.questions, *bad])
-    side = side_of(run, rows, parts.details(run, ids, ranks, texts), "this run")
+    ids = ids if has_hits(run, ids) else []
+    side = side_of(run, facts, rows, parts.details(run, ids, ranks, texts), "this run")
     data = {
         "kind": "run",
         "behind": sentence.questions[:100],
@@ -39,7 +40,7 @@ def run_page(run: Tables) -> bytes:
         "counts": f"{facts.counts}; {facts.corpus}.",
         "next": facts.next,
         "warnings": facts.warnings,
-        "headroom": headroom(run),
+        "headroom": headroom(run, facts),
         "questions": question_columns(rows),
         "sides": [side],
         "passages": texts.rows,
@@ -56,6 +57,11 @@ def ranks_of(run: Tables, bad: Sequence[str]) -> pl.DataFrame:
     return gold_ranks(run, ids, run.manifest["stages"]) if ids else pl.DataFrame(schema=RANKS)
 
 
+def has_hits(run: Tables, ids: Sequence[str]) -> bool:
+    """Whether the run kept what its stages found; one scored as trec_eval does may not have."""
+    return not run.rows("trace", "question_id", ids[:1]).is_empty()
+
+
 def detailed(rows: pl.DataFrame, total: int, first: Sequence[str]) -> list[str]:
     """Which questions have a page of their own."""
     if total <= parts.ALL:
@@ -63,9 +69,10 @@ def detailed(rows: pl.DataFrame, total: int, first: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(first))[: parts.SOME]
 
 
-def side_of(run: Tables, rows: pl.DataFrame, found: dict[str, Any], called: str) -> dict[str, Any]:
+def side_of(
+    run: Tables, facts: Overview, rows: pl.DataFrame, found: dict[str, Any], called: str
+) -> dict[str, Any]:
     """One run as the page's scripts know it. rows: the questions that the page holds."""
-    facts = overview(run)
     ended = rows.select("question_id").join(
         endings(run), on="question_id", how="left", maintain_order="left"
     )
@@ -94,13 +101,13 @@ def side_of(run: Tables, rows: pl.DataFrame, found: dict[str, Any], called: str)
     }
 
 
-def headroom(run: Tables) -> list[dict[str, Any]]:
+def headroom(run: Tables, facts: Overview) -> list[dict[str, Any]]:
     """Per stage, in order: the questions whose gold it is the first to lose, and what it takes."""
     failed = run.failures.filter(pl.col("status") == "failed").sort("question_id")
     by_stage = {
         str(stage): rows for (stage,), rows in failed.group_by("stage", maintain_order=True)
     }
-    times = {row[0]: row for row in overview(run).latency}
+    times = {row[0]: row for row in facts.latency}
     spent = _cost(run.latency)
     order = [stage for stage in walked(run) if stage in by_stage or stage in times]
     return [

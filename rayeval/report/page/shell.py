@@ -23,6 +23,9 @@ _ESCAPED = str.maketrans(
     {c: f"\\u{ord(c):04x}" for c in ("<", ">", "&", "\u2028", "\u2029")}
 )  # what would end a script, or a line of one
 
+_AS_THEY_ARE = {str, int, bool, type(None)}
+"""Long lists of these, as columns mostly are, need no second look."""
+
 
 def page(title: str, sentence: str, data: Mapping[str, Any]) -> bytes:
     """The whole file. data: what the scripts draw; NaN becomes null."""
@@ -54,7 +57,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return value if _AS_THEY_ARE.issuperset(map(type, value)) else [_plain(v) for v in value]
     return value
 
 
