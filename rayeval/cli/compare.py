@@ -29,6 +29,10 @@ def compare(
         str | None,
         typer.Option("--metrics", metavar="LIST", help="Metrics with intervals by slice."),
     ] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option("--purpose", help="Why you look, for the ledger of the test split."),
+    ] = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> None:
@@ -47,6 +51,7 @@ def compare(
         shared=on == "shared",
         allow=tuple(sorted(set(allow or ()))),
         metrics=metrics.split(",") if metrics else None,
+        purpose=purpose,
     )
     found = compare_runs(named(baseline, runs), load(run, runs), chosen)
     written = write_comparison(found, runs)

@@ -13,14 +13,20 @@ KINDS = ("golden", "analyzer", "hardware", "judge")
 """What may be allowed to differ on demand."""
 
 
-def changed(base: Tables, new: Tables) -> list[str]:
-    """Every setting of the pipeline that differs: `chunk.size: 400 → 300`."""
+def settings(base: Tables, new: Tables) -> dict[str, tuple[Any, Any]]:
+    """Every setting of the pipeline that differs, by its dotted name: what it was and is."""
     one, other = (run.manifest.get("config") or {} for run in (base, new))
-    lines = [
-        f"{name}: {_shown(was)} → {_shown(is_)}"
+    return {
+        name: (was, is_)
         for name, was, is_ in _differing(one, other)
         if name.partition(".")[0] not in ASIDE and not name.endswith(".path")
-    ]
+    }
+
+
+def changed(base: Tables, new: Tables) -> list[str]:
+    """What differs in the pipeline, in words: `chunk.size: 400 → 300`."""
+    found = settings(base, new)
+    lines = [f"{name}: {_shown(was)} → {_shown(is_)}" for name, (was, is_) in found.items()]
     before, after = (run.manifest["corpus"].get("snapshot") for run in (base, new))
     return lines + (["the corpus: its documents are others"] if before != after else [])
 

@@ -194,3 +194,29 @@ def test_means_over_pairs_are_the_runs_own_where_all_pairs_count(folder, compare
     for side, run in (("base", base), ("new", new)):
         own = run.aggregate.filter(metric="recall@5")["mean"].to_numpy()
         np.testing.assert_allclose(table[side].to_numpy(), own)
+
+
+def test_a_comparison_on_the_test_split_is_in_its_ledger(folder, tmp_path):
+    rows = [json.loads(line) for line in (folder / "golden.jsonl").read_text().splitlines()]
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text("".join(json.dumps({**row, "split": "test"}) + "\n" for row in rows))
+    runs = tmp_path / "runs"
+    base, new = (
+        command("run", folder / "rayeval.yaml", "--runs", runs, "--set", f"golden.path={golden}",
+                "--set", f"retrieve.arms.bm25.depth={depth}").json["run_id"]
+        for depth in (20, 2)
+    )  # fmt: skip
+    ledger = tmp_path / "golden.ledger.jsonl"
+    arguments = ["compare", new, "--baseline", base, "--runs", runs]
+    first = command(*arguments, "--purpose", "a smaller depth")
+    assert any("comparison 1 on the test split" in line for line in first.json["warnings"])
+    [entry] = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert (entry["baseline"], entry["run"]) == (base, new)
+    assert entry["config_diff"] == {"retrieve.arms.bm25.depth": [20, 2]}
+    assert entry["purpose"] == "a smaller depth"
+    assert command(*arguments).json["warnings"] == first.json["warnings"]  # seen before
+    assert len(ledger.read_text().splitlines()) == 1
+
+
+def test_other_splits_have_no_ledger(folder, compared):
+    assert not (folder / "golden.ledger.jsonl").exists()

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -20,6 +20,7 @@ from rayeval.comparison.pairs import Pairs, pair
 from rayeval.comparison.ranks import TOP, rank_movement, unjudged_differences
 from rayeval.comparison.transitions import counted, transitions
 from rayeval.errors import PairingError, RunError
+from rayeval.execution.guard import revealed
 from rayeval.execution.runs import Run, load
 from rayeval.report.comparison import comparison_text
 from rayeval.report.overview import worth_showing
@@ -41,6 +42,8 @@ class Options:
     """Those with intervals by slice; default: the ones that reports show."""
     seed: int = 42
     replicates: int = 10_000
+    purpose: str | None = None
+    """For the ledger of the test split."""
 
 
 @dataclass(frozen=True)
@@ -173,16 +176,17 @@ def _facts(base: Run, new: Run, pairs: Pairs, options: Options, *, timed: bool) 
         "only_new": list(pairs.added),
         "changed": changed,
         "elsewhere": differences.elsewhere(base, new),
-        "warnings": list(_warnings(base, new, pairs, changed, timed=timed)),
+        "warnings": list(_warnings(base, new, pairs, changed, options, timed=timed)),
         "seed": options.seed,
         "replicates": options.replicates,
     }
 
 
 def _warnings(
-    base: Run, new: Run, pairs: Pairs, changed: Sequence[str], *, timed: bool
+    base: Run, new: Run, pairs: Pairs, changed: Sequence[str], options: Options, *, timed: bool
 ) -> list[str]:
-    found = []
+    look = revealed(base, new, options.purpose)
+    found = [look] if look else []
     parts = sorted(differences.groups(changed))
     if len(parts) > 1:
         found.append(
@@ -203,7 +207,7 @@ def _warnings(
 def _id(base: Run, new: Run, options: Options) -> str:
     """Readable, and another one for other options."""
     name = f"{new.run_id}_vs_{base.run_id}"
-    if options == Options():
+    if replace(options, purpose=None) == Options():
         return name
     stated = [options.shared, sorted(options.allow), options.metrics, options.seed]
     stated.append(options.replicates)
