@@ -1,17 +1,25 @@
-"""What is drawn in replicate r, from a counter-based generator keyed by (seed, r).
+"""What is drawn in replicate r: numbers that depend on (seed, r) and nothing else.
 
-So replicates may be made in any order, block or process (Salmon et al. 2011, Philox).
+So replicates may be made in any order, block or process. Number i of a replicate is output i of
+SplitMix64 from a state that mixes seed and r: a counter-based generator, for whole blocks at once.
+Source: Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from rayeval.columns import Floats
 
-_BOOTSTRAP, _SIGNS = 0, 1
-_MASK = (1 << 64) - 1
+Words = npt.NDArray[np.uint64]
+_BOOTSTRAP, _SIGNS, _POISSON = 1, 2, 3
+"""What is drawn for one purpose says nothing of another."""
+_STEP = 0x9E3779B97F4A7C15
+_KEPT = 1 << 20
+"""Draws of so many cells at most are kept: every slice of as many clusters asks for them again."""
 
 
 def counts(seed: int, replicates: range, clusters: int) -> Floats:
@@ -19,57 +27,70 @@ def counts(seed: int, replicates: range, clusters: int) -> Floats:
 
     Returns (n_replicates, clusters); every row adds up to `clusters`.
     """
-    drawn = np.empty((len(replicates), clusters))
-    for row, number in enumerate(replicates):
-        places = _generator(seed, number, _BOOTSTRAP).integers(0, clusters, clusters)
-        drawn[row] = np.bincount(places, minlength=clusters)
-    return drawn
+    small = len(replicates) * clusters <= _KEPT
+    return (_kept_counts if small else _counts)(seed, replicates, clusters)
 
 
 def signs(seed: int, replicates: range, clusters: int) -> Floats:
     """+1 or −1 for every cluster, (n_replicates, clusters)."""
-    drawn = np.empty((len(replicates), clusters))
-    for row, number in enumerate(replicates):
-        data = np.frombuffer(_generator(seed, number, _SIGNS).bytes(clusters // 8 + 1), np.uint8)
-        drawn[row] = np.unpackbits(data, count=clusters) * 2.0 - 1
-    return drawn
+    small = len(replicates) * clusters <= _KEPT
+    return (_kept_signs if small else _signs)(seed, replicates, clusters)
 
 
-def poisson(seed: int, replicates: range, keys: npt.NDArray[np.uint64]) -> Floats:
+def poisson(seed: int, replicates: range, keys: Words) -> Floats:
     """Poisson(1) weights keyed by (seed, replicate, cluster), (n_replicates, n_keys).
 
     keys: (n_keys,), one number for each cluster, the same wherever the cluster is met.
     """
-    with np.errstate(over="ignore"):
-        streams = np.array([_mixed(seed, number) for number in replicates], np.uint64)
-        mixed = _scrambled(streams[:, None] ^ keys[None, :])
+    mixed = _scrambled(_states(seed, replicates, _POISSON)[:, None] ^ keys[None, :])
     uniform = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return np.searchsorted(_POISSON, uniform, side="right").astype(np.float64)
+    return np.searchsorted(_TABLE, uniform, side="right").astype(np.float64)
 
 
-def _generator(seed: int, replicate: int, stream: int) -> np.random.Generator:
-    key = np.array([seed & _MASK, replicate], np.uint64)
-    counter = np.array([0, 0, 0, stream], np.uint64)
-    return np.random.Generator(np.random.Philox(key=key, counter=counter))
+def _counts(seed: int, replicates: range, clusters: int) -> Floats:
+    words = _words(seed, replicates, clusters, _BOOTSTRAP)
+    places = ((words >> np.uint64(32)) * np.uint64(clusters)) >> np.uint64(32)
+    places += np.arange(len(replicates), dtype=np.uint64)[:, None] * np.uint64(clusters)
+    drawn = np.bincount(places.ravel().astype(np.int64), minlength=len(replicates) * clusters)
+    return drawn.reshape(len(replicates), clusters).astype(np.float64)
 
 
-def _mixed(seed: int, replicate: int) -> int:
-    """One number for (seed, replicate)."""
-    both = np.array([seed & _MASK], np.uint64)
-    first = _scrambled(both)
-    return int(_scrambled(first + np.array([replicate], np.uint64))[0])
+def _signs(seed: int, replicates: range, clusters: int) -> Floats:
+    words = _words(seed, replicates, clusters // 64 + 1, _SIGNS).astype("<u8")
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=clusters)
+    drawn: Floats = bits * 2.0 - 1
+    return drawn
 
 
-def _scrambled(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Every bit of the result depends on every bit of the value.
+@lru_cache(maxsize=32)
+def _kept_counts(seed: int, replicates: range, clusters: int) -> Floats:
+    return _counts(seed, replicates, clusters)
 
-    Source: Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195; SplitMix64.
-    """
-    with np.errstate(over="ignore"):
-        z = values + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+
+@lru_cache(maxsize=32)
+def _kept_signs(seed: int, replicates: range, clusters: int) -> Floats:
+    return _signs(seed, replicates, clusters)
+
+
+def _words(seed: int, replicates: range, n: int, stream: int) -> Words:
+    """(n_replicates, n) numbers of 64 random bits."""
+    steps = np.arange(n, dtype=np.uint64) * np.uint64(_STEP)
+    return _scrambled(_states(seed, replicates, stream)[:, None] + steps[None, :])
+
+
+def _states(seed: int, replicates: range, stream: int) -> Words:
+    """Where each replicate's numbers begin, (n_replicates,)."""
+    start = np.array([(seed + stream * _STEP) % 2**64], np.uint64)
+    numbers = np.arange(replicates.start, replicates.stop, dtype=np.uint64)
+    return _scrambled(_scrambled(start) ^ _scrambled(numbers))
+
+
+def _scrambled(values: Words) -> Words:
+    """Every bit of the result depends on every bit of the value."""
+    z = values + np.uint64(_STEP)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 def _poisson_table() -> Floats:
@@ -79,4 +100,4 @@ def _poisson_table() -> Floats:
     return total[total < 1.0]
 
 
-_POISSON = _poisson_table()
+_TABLE = _poisson_table()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -131,18 +130,12 @@ def _few(sums: Sums, seed: int, count: int, tail: float) -> Interval:
 
 def _studentised(above: Floats, below: Floats, estimate: float, seed: int, count: int) -> Floats:
     """(ratio − estimate) / standard error of every replicate that has one."""
-    drawn = _small_draws(seed, count, len(above))
+    drawn = draws.counts(seed, range(count), len(above))
     ratio = (drawn * above).sum(axis=1) / (drawn * below).sum(axis=1)
     spread = standard_error(above[None], below[None], drawn)
     moving = spread > _STILL
     result: Floats = (ratio[moving] - estimate) / spread[moving]
     return result
-
-
-@lru_cache(maxsize=FEW)
-def _small_draws(seed: int, count: int, clusters: int) -> Floats:
-    """Kept, since every slice with so many clusters asks for the same ones."""
-    return draws.counts(seed, range(count), clusters)
 
 
 def standard_error(above: Floats, below: Floats, drawn: Floats) -> Floats:

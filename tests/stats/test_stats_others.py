@@ -30,6 +30,24 @@ def test_poisson_weights_are_poissons():
     assert np.abs(across).max() < 0.12
 
 
+@pytest.mark.parametrize("clusters", [7, 64, 200])
+def test_what_is_drawn_is_even_and_independent(clusters):
+    """By replicate, by cluster, by seed and by purpose."""
+    counts = draws.counts(3, range(4_000), clusters)
+    assert (counts.sum(axis=1) == clusters).all()
+    assert stats.chisquare(counts.sum(axis=0)).pvalue > 1e-4
+    assert_allclose(counts.var(), 1 - 1 / clusters, rtol=0.05)
+    assert abs(np.corrcoef(counts[:-1].ravel(), counts[1:].ravel())[0, 1]) < 0.02
+    other = draws.counts(4, range(4_000), clusters)
+    assert abs(np.corrcoef(counts.ravel(), other.ravel())[0, 1]) < 0.02
+    signs = draws.signs(3, range(4_000), clusters)
+    assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert abs(signs.mean()) < 4 / np.sqrt(signs.size)
+    assert np.abs(signs.mean(axis=0)).max() < 5 / np.sqrt(4_000)
+    assert abs(np.corrcoef(signs[:-1].ravel(), signs[1:].ravel())[0, 1]) < 0.02
+    assert abs(np.corrcoef(signs.ravel(), counts.ravel())[0, 1]) < 0.02
+
+
 @given(st.lists(st.integers(0, 3), min_size=20, max_size=20))
 def test_poisson_sums_add_up_over_any_shards(shards):
     rng = np.random.default_rng(0)
