@@ -58,7 +58,7 @@ def _counts(seed: int, replicates: range, clusters: int) -> Floats:
 def _signs(seed: int, replicates: range, clusters: int) -> Floats:
     words = _words(seed, replicates, clusters // 64 + 1, _SIGNS).astype("<u8")
     bits = np.unpackbits(words.view(np.uint8), axis=1, count=clusters)
-    drawn: Floats = bits * 2.0 - 1
+    drawn: Floats = bits.astype(np.float64) * 2.0 - 1
     return drawn
 
 

@@ -220,3 +220,14 @@ def test_a_comparison_on_the_test_split_is_in_its_ledger(folder, tmp_path):
 
 def test_other_splits_have_no_ledger(folder, compared):
     assert not (folder / "golden.ledger.jsonl").exists()
+
+
+def test_a_comparison_is_labelled_as_its_run_against_its_baseline(folder, compared, tmp_path):
+    base, new = runs_of(folder)
+    shared = ("--runs", folder / "runs", "--k", "3")
+    sheets = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    said = command("golden", "label", compared["comparison_id"], "--sheet", sheets[0], *shared)
+    assert said.code == 0, said.err
+    command("golden", "label", new, "--against", base, "--sheet", sheets[1], *shared)
+    assert sheets[0].read_bytes() == sheets[1].read_bytes()
+    assert len(sheets[0].read_text().splitlines()) > 1

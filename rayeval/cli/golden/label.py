@@ -17,13 +17,16 @@ from rayeval.report.plain import printable
 if TYPE_CHECKING:
     from rayeval.cli.keys import Keys
     from rayeval.execution.grow.session import Session
+    from rayeval.execution.runs import Run
 
 GROUP_KEYS = "123456789abcdefghijklmoprtvwxyz"
 """n is a new fact; q, s and u mean what they mean elsewhere."""
 
 
 def label(
-    run: options.RunName,
+    run: Annotated[
+        str, typer.Argument(metavar="RUN|COMPARISON", help="A run, or a comparison of two.")
+    ],
     golden: Annotated[
         str | None, typer.Option("--golden", metavar="G", help="The golden set [the run's own].")
     ] = None,
@@ -58,13 +61,19 @@ def label(
     Example: `rayeval golden label 20260801 --against 20260731 --k 5`
     """
     from rayeval.cli.keys import keys
+    from rayeval.execution.decide.comparison import load_comparison
+    from rayeval.execution.decide.reports import is_comparison
     from rayeval.execution.grow.batch import apply_batch, write_sheet
     from rayeval.execution.grow.session import Session
     from rayeval.execution.runs import load
     from rayeval.report.labelling import summary_text
 
-    other = None if against is None else load(against, runs)
-    session = Session(load(run, runs), golden, out, stage, k, other)
+    other: Run | None = None if against is None else load(against, runs)
+    if other is None and is_comparison(run, runs):
+        other, graded = load_comparison(run, runs).sides
+    else:
+        graded = load(run, runs)
+    session = Session(graded, golden, out, stage, k, other)
     if batch is not None:
         there = apply_batch(session, batch)
         if there:
