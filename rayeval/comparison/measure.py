@@ -79,7 +79,8 @@ def _own(gate: Gate, stage: str, pairs: Pairs, seed: int) -> Measured:
     inside = pairs.inside(gate.slice) & _answerable(pairs)
     values = pairs.new.values(stage, [gate.metric])[inside]
     blanks = [side[inside] for side in pairs.new.without_value(stage, gate.metric)]
-    return _mean(gate, values, pairs.clusters[inside], blanks, seed)
+    most = direction(gate.metric).most
+    return _mean(gate, values, pairs.clusters[inside], blanks, (0.0, most), seed)
 
 
 def _difference(gate: Gate, kind: str, stage: str, pairs: Pairs, seed: int) -> Measured:
@@ -91,7 +92,8 @@ def _difference(gate: Gate, kind: str, stage: str, pairs: Pairs, seed: int) -> M
     change = direction(gate.metric).sign * (sides[1] - sides[0])
     before, after = (s.without_value(stage, gate.metric) for s in (pairs.base, pairs.new))
     blanks = [(one | other)[inside] for one, other in zip(before, after, strict=True)]
-    found = _mean(gate, change, pairs.clusters[inside], blanks, seed)
+    most = direction(gate.metric).most
+    found = _mean(gate, change, pairs.clusters[inside], blanks, (-most, most), seed)
     if kind != "max_regressed":
         return found
     worse = float((change[~np.isnan(change)] < -SAME).sum())
@@ -99,14 +101,23 @@ def _difference(gate: Gate, kind: str, stage: str, pairs: Pairs, seed: int) -> M
 
 
 def _mean(
-    gate: Gate, values: Floats, clusters: Ints, blanks: Sequence[Bools], seed: int
+    gate: Gate,
+    values: Floats,
+    clusters: Ints,
+    blanks: Sequence[Bools],
+    possible: tuple[float, float],
+    seed: int,
 ) -> Measured:
-    """values: (n_rows, 1). blanks: rows with an error, and rows missing without a value."""
+    """values: (n_rows, 1). blanks: rows with an error, and rows missing without a value.
+
+    possible: the range in which the mean can lie.
+    """
     errors, missing = (int(each.sum()) for each in blanks)
     n = int((~np.isnan(values)).sum())
     rows = n + errors + missing
     tail = 1 - gate.confidence
-    [found] = intervals(means(values, clusters), seed=seed, count=REPLICATES, tail=tail)
+    sums = means(values, clusters)
+    [found] = intervals(sums, seed=seed, count=REPLICATES, tail=tail, possible=possible)
     low, high = found.low, found.high
     seen = values[~np.isnan(values)]
     if n and low == high and np.isin(seen, (0.0, 1.0)).all() and (seen == seen[0]).all():

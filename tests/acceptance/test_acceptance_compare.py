@@ -115,6 +115,7 @@ def test_gates_with_their_exit_codes(folder):
         "no loss": ("fail", pytest.approx(-3 / 8)),
         "nobody worse": ("fail", 3.0),
     }
+    assert all(0 <= gate["low"] <= gate["high"] <= 1 for gate in said.json["gates"][:1])
     suite = ET.parse(Path(said.json["path"]) / "junit.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     assert json.loads((Path(said.json["path"]) / "gates.json").read_text())["verdict"] == "fail"
