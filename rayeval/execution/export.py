@@ -22,8 +22,12 @@ WRITERS: dict[str, Callable[[Exported, str], list[str]]] = {
 }  # fmt: skip
 
 
-def export_run(run: Run, kind: str, folder: str) -> list[str]:
-    """Writes the run as `kind` into an empty folder; returns the names of the files.
+NAMED = 5
+"""Questions that a note names."""
+
+
+def export_run(run: Run, kind: str, folder: str) -> tuple[list[str], list[str]]:
+    """Writes the run as `kind` into an empty folder; returns the names of the files, and notes.
 
     Raises ConfigError if the kind is unknown, or the folder not empty.
     """
@@ -31,7 +35,22 @@ def export_run(run: Run, kind: str, folder: str) -> list[str]:
         raise ConfigError(f"unknown format {kind!r}; there are {', '.join(WRITERS)}")
     if is_folder(folder) and list_files(folder):
         raise ConfigError(f"{folder} is not empty; name another folder")
-    return WRITERS[kind](exported(run), folder)
+    tables = exported(run)
+    names = WRITERS[kind](tables, folder)
+    return names, [] if kind == "ragas" else _unjudged(run, tables.judgements)
+
+
+def _unjudged(run: Run, judgements: pl.DataFrame) -> list[str]:
+    """A note of answerable questions of which no passage is judged."""
+    asked = run.questions.filter("answerable").select("question_id")
+    lost = asked.join(judgements, on="question_id", how="anti")["question_id"].sort().to_list()
+    if not lost:
+        return []
+    shown = ", ".join(lost[:NAMED]) + (", …" if len(lost) > NAMED else "")
+    return [
+        f"{len(lost)} of {asked.height} answerable questions ({shown}) have no judgement, since no "
+        "passage is known to hold their gold alone: other tools leave them out, rayeval doesn't"
+    ]
 
 
 def exported(run: Run) -> Exported:
