@@ -14,6 +14,7 @@ from rayeval.interop.out.beir import write_beir
 from rayeval.interop.out.exported import Exported
 from rayeval.interop.out.ragas import write_ragas
 from rayeval.interop.out.trec import write_trec
+from rayeval.metrics.foreign.quotes import normal
 from rayeval.metrics.relevance import relevance
 from rayeval.tables import LOCATED, PASSAGES
 
@@ -98,9 +99,28 @@ def _judgements(run: Run) -> pl.DataFrame:
     passage, evidence = found.finds
     items = batch.select("question_id", "passages").explode("passages")[passage]
     grades = pl.Series(found.evidence.grade[evidence])
+    placed = items.select(
+        "question_id", pl.col("passages").struct.field("chunk_id"), relevance=grades
+    )
     return (
-        items.select("question_id", pl.col("passages").struct.field("chunk_id"), relevance=grades)
+        pl.concat([placed, _quoted(run).cast(placed.schema)])
         .group_by("question_id", "chunk_id")
         .agg(pl.col("relevance").max())
         .sort("question_id", "chunk_id")
     )
+
+
+def _quoted(run: Run) -> pl.DataFrame:
+    """Hits whose text holds a quote of which nobody knows where it stands."""
+    found = run.trace.select("question_id", "hits").drop_nulls("hits").explode("hits")
+    found = found.drop_nulls("hits").select("question_id", pl.col("hits").struct.field("chunk_id"))
+    texts = run.passages.select("chunk_id", of="source_id", text=normal("text")).drop_nulls("text")
+    gold = run.questions.select("question_id", "evidence").explode("evidence")
+    gold = gold.drop_nulls("evidence").unnest("evidence").filter(pl.col("spans").list.len() == 0)
+    gold = gold.select("question_id", "source_id", "relevance", quote=normal("quote"))
+    pairs = found.unique().join(gold.filter(pl.col("quote") != ""), on="question_id")
+    pairs = pairs.join(texts, on="chunk_id").filter(
+        (pl.col("of") == pl.col("source_id")).fill_null(True),
+        pl.col("text").str.contains(pl.col("quote"), literal=True),
+    )
+    return pairs.select("question_id", "chunk_id", "relevance")

@@ -56,6 +56,16 @@ def test_questions_that_other_tools_leave_out_are_named(tmp_path, capsys):
     assert "note" not in capsys.readouterr().out
 
 
+def test_texts_are_judged_by_the_quotes_in_them(tmp_path):
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text(json.dumps({"question_id": "q", "question": "?", "quote": "a  fact"}))
+    trace = [{"question_id": "q", "stages": {"s": {"hits": ["nothing", "It is\na fact."]}}}]
+    run = rayeval.score(golden, trace, runs=tmp_path / "runs")
+    out = export(str(run.path), "trec", tmp_path / "trec")
+    second = (out / "s.run").read_text().splitlines()[1].split()[2]
+    assert (out / "qrels.txt").read_text() == f"q 0 {second} 3\n"
+
+
 def test_beir_comes_back_with_the_same_gold(run, tmp_path):
     out = export(run, "beir", tmp_path / "beir")
     questions = {q["question_id"]: q for q in formats()["beir"].read([str(out)]).questions}
