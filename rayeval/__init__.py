@@ -52,9 +52,10 @@ def evaluate(
     Or `search(question)`, which gives passages, best first: texts, or mappings with some of
     chunk_id, source_id, revision_id, start_char, end_char, text, score. A coroutine function may be
     one; it is given `principals` and `k` too if it takes them; what it raises is that question's
-    error. golden: the questions. k: where metrics cut. corpus: the documents, in which texts are
-    looked up. metrics: default, all at k. stage, name: what the results are called. workers: how
-    many questions are asked at once, in threads; default 1, which is also how latency is fair.
+    error. golden: the questions. k: where metrics cut, and how many hits count. corpus: the
+    documents, in which texts are looked up. metrics: default, all at k. stage, name: what the
+    results are called. workers: how many questions are asked at once, in threads; default 1, which
+    is also how latency is fair.
     Raises InputError if the configuration or the data are wrong, InfrastructureError if the machine
     is at fault.
     """

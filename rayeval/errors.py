@@ -104,7 +104,10 @@ class DataError(InputError):
         lines = [str(problem) for problem in self.problems[:shown]]
         rest = len(self.problems) - shown
         if rest > 0:
-            lines.append(f"… and {rest} more; `rayeval validate` lists them all.")
+            lines.append(
+                f"… and {rest} more; `rayeval validate CONFIG` lists them all, and "
+                "`rayeval golden lint GOLDEN` those of questions."
+            )
         super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[type[DataError], tuple[list[Problem]]]:

@@ -8,6 +8,7 @@ def test_search():
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +17,13 @@ import polars as pl
 from rayeval.errors import ConfigError
 from rayeval.metrics.names import METRICS
 from rayeval.report.advice import advice
-from rayeval.report.plain import printable
+from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
 
 SHOWN = 10
 """Questions that a failure prints."""
+WIDTH = 100
+"""Columns of what it prints."""
 ROUNDING = 1e-12
 
 
@@ -55,7 +58,7 @@ def assert_metrics(
             *questions,
             f"files: {run.path}",
         ]
-        raise AssertionError(printable("\n".join(lines)))
+        raise AssertionError(printable("\n".join(map(_wrapped, lines))))
 
 
 def _rows(
@@ -96,7 +99,8 @@ def _wrong(row: Mapping[str, Any], name: str, floor: float) -> Iterator[str]:
         yield f"{name} is {mean:.4f}, below the floor of {floor:g}"
         yield _worth(n)
     if row["n_error"]:
-        yield f"{row['n_error']} questions ended in an error and are in no mean"
+        verb = "is" if row["n_error"] == 1 else "are"
+        yield f"{plural(row['n_error'], 'question')} ended in an error and {verb} in no mean"
 
 
 def _worth(n: int) -> str:
@@ -125,7 +129,7 @@ def _questions(run: Tables, metrics: Sequence[str], stage: str, part: str | None
     rows = rows.sort("worst", "question_id", nulls_last=False)
     if rows.is_empty():
         return
-    yield f"{rows.height} questions fell short:"
+    yield f"{plural(rows.height, 'question')} fell short:"
     for row in rows.head(SHOWN).iter_rows(named=True):
         reason = f"{row['code']} at {row['at']}" if row["code"] else row["ended"] or row["status"]
         yield f"  {row['question_id']}  {reason}  {_short(row['question'])}"
@@ -141,6 +145,13 @@ def _error(run: Tables, question_id: str, stage: str) -> Iterator[str]:
     row = run.trace.filter(question_id=question_id, stage=stage)
     if row.height and row["error"][0] is not None:
         yield f"    error: {_short(row['error'][0])}"
+
+
+def _wrapped(line: str) -> str:
+    """The line, at most WIDTH wide; it goes on indented below itself."""
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _short(text: str) -> str:

@@ -28,9 +28,11 @@ def export(
     from rayeval.execution.runs import load
     from rayeval.report.plain import printable
 
-    names = export_run(load(run, runs), kind, out)
+    names, notes = export_run(load(run, runs), kind, out)
     if json:
-        options.print_json({"path": out, "files": names})
+        options.print_json({"path": out, "files": names, "notes": notes})
         return
     for name in names:
         print(printable(f"{out}/{name}"))  # noqa: T201
+    for note in notes:
+        print(printable(f"note: {note}"))  # noqa: T201

@@ -19,7 +19,7 @@ def settings(base: Tables, new: Tables) -> dict[str, tuple[Any, Any]]:
     return {
         name: (was, is_)
         for name, was, is_ in _differing(one, other)
-        if name.partition(".")[0] not in ASIDE and not name.endswith(".path")
+        if name.partition(".")[0] not in ASIDE and not name.endswith((".path", ".paths", ".label"))
     }
 
 
@@ -27,7 +27,10 @@ def changed(base: Tables, new: Tables) -> list[str]:
     """What differs in the pipeline, in words: `chunk.size: 400 → 300`."""
     found = settings(base, new)
     lines = [f"{name}: {_shown(was)} → {_shown(is_)}" for name, (was, is_) in found.items()]
-    before, after = (run.manifest["corpus"].get("snapshot") for run in (base, new))
+    sides = [run.manifest for run in (base, new)]
+    before, after = ((side.get("trace") or {}).get("sha256") for side in sides)
+    lines += ["the trace: its hits are others"] if before != after else []
+    before, after = (side["corpus"].get("snapshot") for side in sides)
     return lines + (["the corpus: its documents are others"] if before != after else [])
 
 

@@ -19,6 +19,7 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score import ScoreOptions, score_tables
 from rayeval.golden.load import load_questions
 from rayeval.hits import hits_of
+from rayeval.metrics.names import parse
 from rayeval.tables import FOREIGN
 
 BLOCK = 256
@@ -58,23 +59,31 @@ def evaluate_search(
     questions, problems = load_questions(golden)
     if wrong := [problem for problem in problems if not problem.warning]:
         raise DataError(wrong)
-    tables = asked(search, questions, stage=stage, k=k, workers=workers)
+    kept = _looked_at(k, metrics)
+    tables = asked(search, questions, stage=stage, k=k, workers=workers, kept=kept)
     return score_tables(golden, tables, options)
 
 
 def asked(
-    search: Callable[..., Any], questions: pa.Table, *, stage: str, k: int, workers: int
+    search: Callable[..., Any],
+    questions: pa.Table,
+    *,
+    stage: str,
+    k: int,
+    workers: int,
+    kept: int | None = None,
 ) -> Iterator[pa.Table]:
     """Tables of FOREIGN: what `search` gives for `questions` (QUESTIONS), in their order.
 
     search: `search(question)` gives hits, best first (`rayeval.hits`); a coroutine function may be
     one; it is also given `principals` and `k` if it has parameters of these names. Whatever it
-    raises is that question's error. workers: questions asked at once, each in a thread.
+    raises is that question's error. workers: questions asked at once, each in a thread. kept: how
+    many hits count; None: all of them.
     Raises ConfigError if it can't be called with a question.
     """
     given = _parameters(search)
     with _loop() as awaited, ThreadPoolExecutor(workers) as pool:
-        ask = partial(_asked, search, given & {"principals", "k"}, stage, k, awaited)
+        ask = partial(_asked, search, given & {"principals", "k"}, stage, (k, kept), awaited)
         for start in range(0, questions.num_rows, BLOCK):
             block = questions.select(["question_id", "question", "principals"]).slice(start, BLOCK)
             rows = list(pool.map(ask, block.to_pylist()))
@@ -85,11 +94,12 @@ def _asked(
     search: Callable[..., Any],
     wanted: frozenset[str],
     stage: str,
-    k: int,
+    depth: tuple[int, int | None],
     awaited: Callable[[Awaitable[Any]], Any],
     question: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """One question's row of FOREIGN."""
+    """One question's row of FOREIGN. depth: what is asked for, and how many hits count."""
+    k, kept = depth
     options = {"principals": question["principals"], "k": k}
     row = {"question_id": question["question_id"], "stage": stage}
     start = time.perf_counter()
@@ -97,11 +107,20 @@ def _asked(
         found = search(question["question"], **{name: options[name] for name in wanted})
         found = awaited(found) if inspect.isawaitable(found) else found
         elapsed = 1000 * (time.perf_counter() - start)
-        return row | {"hits": hits_of(found), "latency_ms": elapsed}
+        return row | {"hits": hits_of(found)[:kept], "latency_ms": elapsed}
     except RowError as error:
         return row | {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever the user's search raises is the row's error
         return row | {"error": f"{type(error).__name__}: {error}"}
+
+
+def _looked_at(k: int, metrics: Sequence[str] | None) -> int | None:
+    """How many hits the metrics look at, so that a first failure speaks of no others."""
+    if metrics is None:
+        return k
+    cuts = [parse(name).cutoff for name in metrics]
+    sizes = [cut.size for cut in cuts if cut is not None and not cut.tokens]
+    return max(k, *sizes) if len(sizes) == len(cuts) else None
 
 
 def _parameters(search: Callable[..., Any]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from rayeval.interop.out.beir import write_beir
 from rayeval.interop.out.exported import Exported
 from rayeval.interop.out.ragas import write_ragas
 from rayeval.interop.out.trec import write_trec
+from rayeval.metrics.foreign.quotes import normal
 from rayeval.metrics.relevance import relevance
 from rayeval.tables import LOCATED, PASSAGES
 
@@ -22,8 +23,12 @@ WRITERS: dict[str, Callable[[Exported, str], list[str]]] = {
 }  # fmt: skip
 
 
-def export_run(run: Run, kind: str, folder: str) -> list[str]:
-    """Writes the run as `kind` into an empty folder; returns the names of the files.
+NAMED = 5
+"""Questions that a note names."""
+
+
+def export_run(run: Run, kind: str, folder: str) -> tuple[list[str], list[str]]:
+    """Writes the run as `kind` into an empty folder; returns the names of the files, and notes.
 
     Raises ConfigError if the kind is unknown, or the folder not empty.
     """
@@ -31,7 +36,22 @@ def export_run(run: Run, kind: str, folder: str) -> list[str]:
         raise ConfigError(f"unknown format {kind!r}; there are {', '.join(WRITERS)}")
     if is_folder(folder) and list_files(folder):
         raise ConfigError(f"{folder} is not empty; name another folder")
-    return WRITERS[kind](exported(run), folder)
+    tables = exported(run)
+    names = WRITERS[kind](tables, folder)
+    return names, [] if kind == "ragas" else _unjudged(run, tables.judgements)
+
+
+def _unjudged(run: Run, judgements: pl.DataFrame) -> list[str]:
+    """A note of answerable questions of which no passage is judged."""
+    asked = run.questions.filter("answerable").select("question_id")
+    lost = asked.join(judgements, on="question_id", how="anti")["question_id"].sort().to_list()
+    if not lost:
+        return []
+    shown = ", ".join(lost[:NAMED]) + (", …" if len(lost) > NAMED else "")
+    return [
+        f"{len(lost)} of {asked.height} answerable questions ({shown}) have no judgement, since no "
+        "passage is known to hold their gold alone: other tools leave them out, rayeval doesn't"
+    ]
 
 
 def exported(run: Run) -> Exported:
@@ -79,9 +99,28 @@ def _judgements(run: Run) -> pl.DataFrame:
     passage, evidence = found.finds
     items = batch.select("question_id", "passages").explode("passages")[passage]
     grades = pl.Series(found.evidence.grade[evidence])
+    placed = items.select(
+        "question_id", pl.col("passages").struct.field("chunk_id"), relevance=grades
+    )
     return (
-        items.select("question_id", pl.col("passages").struct.field("chunk_id"), relevance=grades)
+        pl.concat([placed, _quoted(run).cast(placed.schema)])
         .group_by("question_id", "chunk_id")
         .agg(pl.col("relevance").max())
         .sort("question_id", "chunk_id")
     )
+
+
+def _quoted(run: Run) -> pl.DataFrame:
+    """Hits whose text holds a quote of which nobody knows where it stands."""
+    found = run.trace.select("question_id", "hits").drop_nulls("hits").explode("hits")
+    found = found.drop_nulls("hits").select("question_id", pl.col("hits").struct.field("chunk_id"))
+    texts = run.passages.select("chunk_id", of="source_id", text=normal("text")).drop_nulls("text")
+    gold = run.questions.select("question_id", "evidence").explode("evidence")
+    gold = gold.drop_nulls("evidence").unnest("evidence").filter(pl.col("spans").list.len() == 0)
+    gold = gold.select("question_id", "source_id", "relevance", quote=normal("quote"))
+    pairs = found.unique().join(gold.filter(pl.col("quote") != ""), on="question_id")
+    pairs = pairs.join(texts, on="chunk_id").filter(
+        (pl.col("of") == pl.col("source_id")).fill_null(True),
+        pl.col("text").str.contains(pl.col("quote"), literal=True),
+    )
+    return pairs.select("question_id", "chunk_id", "relevance")

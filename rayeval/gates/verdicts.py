@@ -125,7 +125,9 @@ def _within(gate: Gate, kind: str, limit: float, seen: Measured) -> tuple[Word, 
     shown = f"{kind} {limit:g}"
     if gate.scope == "set" or kind == "max_regressed":
         met = sign * seen.value >= floor - SAME
-        return ("pass", f"within {shown}") if met else ("fail", f"beyond {shown}")
+        beyond = "above" if sign < 0 else "below"
+        beyond = "worse than" if kind == "max_drop" else beyond
+        return ("pass", f"within {shown}") if met else ("fail", f"{beyond} {shown}")
     ends = sorted((sign * seen.low, sign * seen.high))
     if any(math.isnan(end) for end in ends):
         return "inconclusive", "the figure has no interval"

@@ -22,14 +22,29 @@ ADVICE = {
     "RERANK_DEMOTED_GOLD": "the reranker puts gold below its depth: try another model, or none",
     "CONTEXT_BUDGET_DROPPED_GOLD": "the context has no room for gold: raise its budget or depth",
     "CONTEXT_ASPECT_UNCOVERED": "the context lacks a required aspect: raise its depth",
-    "RETRIEVAL_MISSED_GOLD": "a stage of the trace lost gold: name its kind to learn more",
+    "RETRIEVAL_MISSED_GOLD": "a stage of the trace lacks gold: see what it found instead",
 }
 
 
 def advice(lost: Sequence[tuple[str, Sequence[str]]], most: int = 3) -> tuple[str, ...]:
     """A line for each of the codes that cost most questions. lost: (code, question ids)."""
+    return tuple(
+        f"{code} ({_counted(questions)}): {ADVICE[code]}" for code, questions in lost[:most]
+    )
+
+
+def unscored(run_id: str, error: Sequence[str], missing: Sequence[str]) -> tuple[str, ...]:
+    """A line for the questions that ended in an error, and one for those without a row."""
     lines = []
-    for code, questions in lost[:most]:
-        shown = ", ".join(questions[:3]) + (", …" if len(questions) > 3 else "")
-        lines.append(f"{code} ({len(questions)}: {shown}): {ADVICE[code]}")
+    if error:
+        lines.append(
+            f"error ({_counted(error)}): in no mean; `rayeval show {run_id} {error[0]}` says why"
+        )
+    if missing:
+        lines.append(f"missing ({_counted(missing)}): the trace lacks them; they count as 0")
     return tuple(lines)
+
+
+def _counted(questions: Sequence[str]) -> str:
+    """How many there are, and the first."""
+    return f"{len(questions)}: {', '.join(questions[:3])}" + (", …" if len(questions) > 3 else "")

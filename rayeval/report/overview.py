@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
-from rayeval.report.advice import advice
+from rayeval.report.advice import advice, unscored
 from rayeval.report.plain import plural
 from rayeval.report.tables import Tables
 
@@ -59,6 +59,8 @@ class Overview:
     latency: tuple[tuple[str, str, float, float, int], ...]
     """(stage, mode, median ms, 95th percentile ms, questions)."""
     warnings: tuple[str, ...]
+    unscored: tuple[str, ...]
+    """What is to be said of questions that ended in an error or that the trace lacks."""
     next: tuple[str, ...]
 
 
@@ -68,6 +70,7 @@ def overview(run: Tables) -> Overview:
     shown = worth_showing(run.aggregate["metric"].unique(maintain_order=True).to_list())
     lost = _lost(run.failures)
     status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
+    bad = unscored(run.run_id, _of(run.failures, "error"), _of(run.failures, "missing"))
     status |= dict(run.failures["status"].value_counts().iter_rows())
     return Overview(
         title=f"{run.manifest['name']} · {run.run_id}",
@@ -85,7 +88,8 @@ def overview(run: Tables) -> Overview:
         lost=lost,
         latency=_latency(run.latency, stages),
         warnings=tuple(run.manifest["warnings"]),
-        next=advice([(item.code, item.questions) for item in lost]),
+        unscored=bad,
+        next=bad + advice([(item.code, item.questions) for item in lost]),
     )
 
 
@@ -154,6 +158,10 @@ def _bounds(failures: pl.DataFrame) -> tuple[tuple[str, int], ...]:
     reached = failures["reached_stages"].explode().drop_nulls().value_counts()
     counts = dict(reached.iter_rows())
     return tuple((stage, counts.get(stage, 0)) for stage in stages)
+
+
+def _of(failures: pl.DataFrame, status: str) -> list[str]:
+    return failures.filter(pl.col("status") == status)["question_id"].sort().to_list()
 
 
 def _lost(failures: pl.DataFrame) -> tuple[Lost, ...]:

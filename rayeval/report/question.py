@@ -163,9 +163,10 @@ def _contributing(failure: Mapping[str, Any] | None) -> list[str]:
 
 def _evidence_line(item: Mapping[str, Any]) -> str:
     spans = ", ".join(f"{s['start_char']}–{s['end_char']}" for s in item["spans"])
+    spans = f"[{spans}]" if spans else ""
     page = "" if item["page"] is None else f" page {item['page']}"
     revision = "" if item["revision_id"] is None else f"@{item['revision_id']}"
-    where = f"{item['source_id'] or 'any source'}{revision}[{spans}]{page}"
+    where = f"{item['source_id'] or 'any source'}{revision}{spans}{page}"
     mark = "gold" if item["gold"] else f"relevance {item['relevance']}"
     quote = f"\n          “{shortened(item['quote'])}”" if item["quote"] else ""
     return f"{item['evidence_id']} ({item['group_id']}, {mark}) {where}{quote}"

@@ -16,6 +16,7 @@ from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
 
 WIDTH = 100
+BOUNDS = "Questions whose gold is all still there (upper bounds)"
 
 
 def run_text(run: Tables) -> str:
@@ -25,7 +26,7 @@ def run_text(run: Tables) -> str:
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
         titled(facts.population, _metrics(facts)),
-        titled("Questions whose gold is all still there (upper bounds)", _waterfall(facts)),
+        *([titled(BOUNDS, _waterfall(facts))] if facts.bounds else []),
         titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
     ]
@@ -43,7 +44,8 @@ def run_text(run: Tables) -> str:
 def metrics_text(run: Tables) -> str:
     """The metrics by stage alone: `print(run)`."""
     facts = overview(run)
-    return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts)])
+    said = (Text(line, style="dim") for line in facts.unscored)
+    return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts), *said])
 
 
 def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:

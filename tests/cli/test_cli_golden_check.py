@@ -110,7 +110,7 @@ def test_lint_in_the_terminal(capsys):
         pytest.param(["stats", "no.jsonl"], "there is no such file", id="stats, no file"),
         pytest.param(["anchor", "{golden}", "--corpus", "nowhere"], "no such file or folder", id="no corpus"),
         pytest.param(["anchor", "{golden}", "--corpus", "x", "--write", "--out", "y"], "keep one", id="twice"),
-        pytest.param(["split", "{golden}", "--out", "{golden}.csv"], "another format", id="format"),
+        pytest.param(["split", "{golden}", "--out", "{golden}.csv"], "ends in .jsonl", id="format"),
         pytest.param(["split", "{golden}", "--out", "{golden}", "--ratios", "train=1,train=2"], "not a new one",
                      id="a split twice"),
         pytest.param(["split", "{golden}", "--out", "{golden}", "--ratios", "train=nan"], "positive share",

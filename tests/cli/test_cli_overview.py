@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import rayeval
 from rayeval.cli.main import run_command
 
 CONFIG = """
@@ -59,3 +60,19 @@ def test_nothing_lost_is_no_empty_table(ran):
     assert "First failures (1 success)\n\nBy slice" in shown
     assert "first failure" not in summary
     assert "\n\n\n" not in summary
+
+
+def test_errors_are_what_to_look_at_next(tmp_path, capsys):
+    golden = [{"question_id": f"q-{n}", "question": "?", "quote": "fact"} for n in range(3)]
+    trace = [{"question_id": "q-0", "stages": {"s": {"hits": ["a fact"]}}},
+             {"question_id": "q-1", "stages": {}, "error": "TimeoutError"}]  # fmt: skip
+    paths = [tmp_path / "golden.jsonl", tmp_path / "trace.jsonl"]
+    for path, rows in zip(paths, (golden, trace), strict=True):
+        path.write_text("\n".join(map(json.dumps, rows)))
+    run = rayeval.score(*paths, runs=tmp_path / "runs")
+    assert run_command(["show", str(run.path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"error (1: q-1): in no mean; `rayeval show {run.run_id} q-1` says why" in shown
+    assert "missing (1: q-2): the trace lacks them; they count as 0" in shown
+    assert "no question was lost" not in shown
+    assert "error (1: q-1)" in str(run)

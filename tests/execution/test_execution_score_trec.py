@@ -205,6 +205,6 @@ def test_what_is_exported_scores_the_same(files):
     from rayeval.execution.export import export_run
 
     run = scored(files, metrics=["map", "recip_rank"], keep_trace=True)
-    names = export_run(run, "trec", str(files / "out"))
+    names, _ = export_run(run, "trec", str(files / "out"))
     again = scored(files / "out", *names, metrics=["map", "recip_rank"], relevant=1)
     assert run.per_query.equals(again.per_query)

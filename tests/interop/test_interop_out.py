@@ -40,6 +40,32 @@ def test_trec_eval_sees_the_runs_own_order(run, tmp_path):
         assert values["recip_rank"] == pytest.approx(ours[question])
 
 
+def test_questions_that_other_tools_leave_out_are_named(tmp_path, capsys):
+    golden = tmp_path / "golden.jsonl"
+    rows = [{"question_id": f"q-{n}", "question": "?", "quote": f"fact {n}"} for n in range(2)]
+    golden.write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("One is fact 0.\n\nTwo is fact 1.\n")
+    hits = [{"chunk_id": "a", "source_id": "a.txt", "spans": [{"start_char": 0, "end_char": 14}]}]
+    trace = [{"question_id": f"q-{n}", "stages": {"s": {"hits": hits}}} for n in range(2)]
+    run = rayeval.score(golden, trace, corpus=tmp_path / "docs", runs=tmp_path / "runs")
+    capsys.readouterr()
+    export(str(run.path), "trec", tmp_path / "trec")
+    assert "note: 1 of 2 answerable questions (q-1) have no judgement" in capsys.readouterr().out
+    export(str(run.path), "ragas", tmp_path / "ragas")
+    assert "note" not in capsys.readouterr().out
+
+
+def test_texts_are_judged_by_the_quotes_in_them(tmp_path):
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text(json.dumps({"question_id": "q", "question": "?", "quote": "a  fact"}))
+    trace = [{"question_id": "q", "stages": {"s": {"hits": ["nothing", "It is\na fact."]}}}]
+    run = rayeval.score(golden, trace, runs=tmp_path / "runs")
+    out = export(str(run.path), "trec", tmp_path / "trec")
+    second = (out / "s.run").read_text().splitlines()[1].split()[2]
+    assert (out / "qrels.txt").read_text() == f"q 0 {second} 3\n"
+
+
 def test_beir_comes_back_with_the_same_gold(run, tmp_path):
     out = export(run, "beir", tmp_path / "beir")
     questions = {q["question_id"]: q for q in formats()["beir"].read([str(out)]).questions}

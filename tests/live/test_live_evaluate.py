@@ -11,6 +11,7 @@ import rayeval
 from rayeval.errors import ConfigError, DataError
 from rayeval.execution.asking import asked
 from rayeval.golden.load import load_questions
+from rayeval.report.question import question_text
 
 QUESTIONS = [
     {"question_id": "q-1", "question": "how many days", "principals": ["hr"],
@@ -52,6 +53,32 @@ def test_three_lines(run):
     assert numbers["status"].to_list() == ["ok", "ok", "error"]
     assert set(run.latency["mode"]) == {"foreign"}
     assert run.damage() == []
+
+
+def test_what_lies_below_k_does_not_count(golden):
+    """Neither for metrics nor for first failures, which else would tell two stories."""
+
+    def late(question):
+        return ["one", "two", "three", "Employees have 25 days of paid leave."]
+
+    def ended(**more):
+        run = rayeval.evaluate(late, golden=golden, runs=golden.parent / "runs", **more)
+        return run.failures.filter(question_id="q-1")["status"].item()
+
+    assert ended(k=3) == "failed"
+    assert ended(k=4) == "success"
+    assert ended(k=3, metrics=["recall@4"]) == "success"
+
+
+def test_another_search_is_another_trace_not_another_path(run, golden):
+    other = rayeval.evaluate(lambda q: ["nothing"], golden=golden, k=3, runs=golden.parent / "runs")
+    assert rayeval.compare(other, run).facts["changed"] == ["the trace: its hits are others"]
+    assert rayeval.compare(run, run).facts["changed"] == []
+
+
+def test_a_quote_that_nobody_placed_has_no_offsets(run):
+    shown = question_text(run, "q-2")
+    assert "e1 (e1, gold) any source\n" in shown
 
 
 def rows_of(found, golden, **options):

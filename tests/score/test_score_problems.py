@@ -89,6 +89,41 @@ def test_offsets_and_mere_text_can_not_be_compared(scored):
         scored(OFFSETS, [of("some text")])
 
 
+SPAN = {"source_id": "d", "spans": [{"start_char": 0, "end_char": 5}]}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "hit"),
+    [
+        pytest.param({"quote": "a fact"}, SPAN, id="spans"),
+        pytest.param({"quote": "a fact"}, {"source_id": "d"}, id="whole documents"),
+        pytest.param({"quote": "a fact", "source_id": "d"}, SPAN, id="spans of its source"),
+    ],
+)
+def test_quotes_and_hits_without_text_can_not_be_compared(scored, evidence, hit):
+    golden = [{"question_id": "q", "question": "?", "evidence": [evidence]}]
+    with pytest.raises(
+        DataError, match=r"1 questions \(q\) have gold that is quotes alone.*--corpus"
+    ):
+        scored(golden, [of(hit)])
+
+
+@pytest.mark.parametrize(
+    ("hit", "recall"),
+    [
+        pytest.param({"text": "a fact"}, 1, id="text"),
+        pytest.param({"source_id": "d"}, 1, id="the whole source"),
+        pytest.param({"source_id": "e"}, 0, id="another source"),
+        pytest.param({**SPAN, "source_id": "e"}, 0, id="spans of another source"),
+        pytest.param({**SPAN, "text": "a fact"}, 1, id="spans and text"),
+    ],
+)
+def test_quotes_of_a_source_are_compared(scored, hit, recall):
+    evidence = [{"quote": "a fact", "source_id": "d"}]
+    run = scored([{"question_id": "q", "question": "?", "evidence": evidence}], [of(hit)])
+    assert run.per_query["recall@5"].to_list() == [recall]
+
+
 def test_ids_that_nobody_knows_are_not_zero(scored):
     with pytest.raises(DataError, match=r"named by chunk_id alone.*--chunks"):
         scored(GOLDEN, [of({"chunk_id": "c1"}, {"chunk_id": "c2"})])

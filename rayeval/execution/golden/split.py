@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, get_args
 
 import numpy as np
@@ -39,7 +40,10 @@ def split_golden(
     """
     shares = parsed_ratios(ratios)
     if format_of(out) != format_of(golden):
-        raise ConfigError(f"{out} has another format than {golden}; the rows stay as they are")
+        raise ConfigError(
+            f"{out}: a split keeps the format of {golden}; name a file that ends in "
+            f"{PurePosixPath(golden).suffix}"
+        )
     questions = sound_questions(golden)
     with tempfile.TemporaryDirectory(prefix="rayeval-") as folder:
         if corpus is not None:

@@ -144,7 +144,7 @@ def _scored(
         kind="map",
         identity={
             "step": "scored",
-            "v": 1,
+            "v": 2,
             "trace": inputs.trace_sha256,
             "chunks": inputs.chunks_sha256,
             "metrics": scoring.metrics.identity(),

@@ -12,6 +12,15 @@ from rayeval.errors import DataError, Problem
 
 NAMED = 3
 SHOWN = 40
+BLIND = {
+    "incomparable": "gold that is offsets alone, and hits that are text alone: they can't be "
+    "compared. Say where the documents are with --corpus, add quotes to the evidence, or give hits "
+    "a source_id and spans",
+    "unread": "gold that is quotes alone, and hits without their text: they can't be compared. Say "
+    "where the documents are with --corpus, give hits their text, or evidence its source and "
+    "offsets",
+}
+"""What keeps gold and hits from being compared, by flag."""
 
 
 def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
@@ -20,21 +29,18 @@ def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
     flags: `question_id` and FLAGS of every question.
     """
     frame = pl.DataFrame(pl.from_arrow(flags))
-    blind = frame.filter("incomparable")["question_id"].to_list()
-    if blind and not corpus:
-        shown = ", ".join(blind[:NAMED]) + (", …" if len(blind) > NAMED else "")
-        message = (
-            f"{len(blind)} questions ({shown}) have gold that is offsets alone, and hits that are "
-            "text alone: they can't be compared. Say where the documents are with --corpus, add "
-            "quotes to the evidence, or give hits a source_id and spans"
-        )
-        raise DataError([Problem(file, None, None, "not_comparable", message)])
     if frame["by_id"].any() and not frame["touched"].any():
         message = (
             "hits are named by chunk_id alone, and none of these ids is a document that the golden "
             "set names: say which chunks they are with --chunks"
         )
         raise DataError([Problem(file, None, None, "unknown_chunks", message)])
+    for flag, what in BLIND.items():
+        blind = frame.filter(flag)["question_id"].to_list()
+        if blind and not corpus:
+            shown = ", ".join(blind[:NAMED]) + (", …" if len(blind) > NAMED else "")
+            message = f"{len(blind)} questions ({shown}) have {what}"
+            raise DataError([Problem(file, None, None, "not_comparable", message)])
 
 
 def unplaced(located: Iterable[pa.Table]) -> Iterator[str]:

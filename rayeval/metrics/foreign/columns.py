@@ -73,6 +73,7 @@ def columns_of(
     flags = {
         "incomparable": _rows(evidence.row[_offsets_only(evidence)], n)
         & _rows(passages.row[bools(where.spans.is_null(), False)], n),
+        "unread": _unread(passages, where, evidence, n),
         "by_id": _rows(hits.row[unnamed if known.chunks is None else unnamed[:0]], n),
         "touched": _rows(hits.row[touches], n),
     }
@@ -96,15 +97,37 @@ def _rows(row: Ints, n: int) -> Bools:
     return flags
 
 
-FLAGS = ("incomparable", "by_id", "touched")
-"""Text that nobody located meets gold that is offsets alone; hits are named by ids alone, which
-must then be documents; a hit is of a source that the question has evidence in."""
+FLAGS = ("incomparable", "unread", "by_id", "touched")
+"""Text that nobody located meets gold that is offsets alone; gold that is a quote alone meets hits
+without text; hits are named by ids alone, which must then be documents; a hit is of a source that
+the question has evidence in."""
 
 
 def _offsets_only(evidence: Evidence) -> Bools:
     placed = pc.greater(pc.list_value_length(evidence.items.field("spans")), 0)
     without = evidence.items.field("quote").is_null()
     return evidence.gold & bools(placed, False) & bools(without, True)
+
+
+def _unread(passages: Hits, where: Places, evidence: Evidence, n: int) -> Bools:
+    """(n,): a quote that nobody located may stand in a hit that doesn't show its text.
+
+    A quote of no source may stand in any; one of a source in the spans of that source.
+    """
+    spans = pc.fill_null(pc.list_value_length(evidence.items.field("spans")), 0)
+    quoted = evidence.gold & ~evidence.missing & bools(pc.equal(spans, 0), False)
+    quoted &= bools(evidence.items.field("quote").is_valid(), False)
+    if not quoted.any():
+        return np.zeros(n, bool)
+    wordless = bools(passages.field("text").is_null(), True)
+    spanned = wordless & bools(pc.greater(pc.list_value_length(where.spans), 0), False)
+    of_gold = evidence.items.field("source_id")
+    anywhere = quoted & bools(of_gold.is_null(), False)
+    gold = pl.DataFrame({"row": evidence.row, "source": pl.Series(of_gold, dtype=pl.String)})
+    hits = pl.DataFrame({"row": passages.row, "source": pl.Series(where.source, dtype=pl.String)})
+    same = hits.filter(spanned).join(gold.filter(quoted), on=["row", "source"], how="semi")
+    sourceless = _rows(evidence.row[anywhere], n) & _rows(passages.row[wordless], n)
+    return sourceless | _rows(same["row"].to_numpy(), n)
 
 
 def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:

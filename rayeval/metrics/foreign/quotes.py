@@ -40,10 +40,8 @@ def held(hits: Hits, sources: pa.Array, evidence: Evidence) -> tuple[Ints, Ints]
         }
     ).drop_nulls("text")
     texts = texts.filter(pl.col("row").is_in(quotes["row"].unique().implode()))
-    texts = texts.with_columns(_normal("text"))
-    pairs = texts.join(
-        quotes.with_columns(_normal("quote")).filter(pl.col("quote") != ""), on="row"
-    )
+    texts = texts.with_columns(normal("text"))
+    pairs = texts.join(quotes.with_columns(normal("quote")).filter(pl.col("quote") != ""), on="row")
     pairs = pairs.filter(
         ~(pl.col("placed").fill_null(False) & pl.col("spanned")),
         (pl.col("of") == pl.col("source")).fill_null(True),
@@ -52,6 +50,6 @@ def held(hits: Hits, sources: pa.Array, evidence: Evidence) -> tuple[Ints, Ints]
     return pairs["hit"].to_numpy(), pairs["evidence"].to_numpy()
 
 
-def _normal(name: str) -> pl.Expr:
+def normal(name: str) -> pl.Expr:
     """NFC, white space trimmed and each run of it one space."""
     return pl.col(name).str.normalize("NFC").str.replace_all(r"\s+", " ").str.strip_chars()
