@@ -1,9 +1,19 @@
 """Decisions about scored runs: what can't be compared is refused, what failed has no time."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import pytest
 
-from rayeval.errors import ConfigError, PairingError
-from rayeval.execution.decide.comparison import Options, compare_runs
+from rayeval.errors import ConfigError, PairingError, RunError
+from rayeval.execution.decide.baselines import LOG, promote, promotions
+from rayeval.execution.decide.comparison import (
+    Options,
+    compare_runs,
+    load_comparison,
+    write_comparison,
+)
 from rayeval.execution.decide.gating import judge
 from rayeval.gates.config import Gates
 
@@ -84,3 +94,47 @@ def test_a_metric_that_the_runs_lack(scored):
     run = scored(GOLDEN, trace(), metrics=["hit@1"])
     with pytest.raises(ConfigError, match=r"--metrics: 'hti@1' is not known; .*'hit@1'"):
         compare_runs(run, run, Options(metrics=["hti@1"]))
+
+
+@pytest.mark.parametrize("damage", [b"\xff\n", b"{}\n", b"[]\n", b"\n\n"])
+def test_a_damaged_log_of_baselines_is_named(scored, damage):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    (Path(runs) / LOG).write_bytes(damage)
+    with pytest.raises(RunError, match=r"baselines\.jsonl is damaged"):
+        promote(run, "main", runs)
+
+
+def test_a_name_with_a_line_separator_is_one_line_of_the_log(scored, monkeypatch):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    monkeypatch.setattr("getpass.getuser", lambda: "one\u2028two\x85")
+    promote(run, "main", runs)
+    promote(run, "main", runs)
+    assert [each.by for each in promotions(runs)] == ["one\u2028two\x85"] * 2
+
+
+def test_of_promotions_at_once_none_is_forgotten(scored, monkeypatch):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    read = promotions
+
+    def slowly(folder):
+        log = read(folder)
+        time.sleep(0.05)
+        return log
+
+    monkeypatch.setattr("rayeval.execution.decide.baselines.promotions", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: promote(run, f"n{n}", runs), range(4)))
+    assert len(read(runs)) == 4
+
+
+@pytest.mark.parametrize("facts", ["[]", "null", '{"base": 1, "new": 2}'])
+def test_a_comparison_whose_facts_are_none(scored, facts):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    written = write_comparison(compare_runs(run, run, Options()), runs)
+    (Path(written.path) / "comparison.json").write_text(facts)
+    with pytest.raises(RunError):
+        load_comparison(written.comparison_id, runs)

@@ -145,8 +145,8 @@ def load_comparison(name: str, runs: str) -> Comparison:
             table: pl.read_parquet(io.BytesIO(files.read_bytes(f"{folder}/{table}.parquet")))
             for table in TABLES
         }
-        sides = load(facts["base"], runs), load(facts["new"], runs)
-    except (ValueError, KeyError, FileNotFoundError, pl.exceptions.PolarsError) as error:
+        sides = load(str(facts["base"]), runs), load(str(facts["new"]), runs)
+    except (ValueError, KeyError, TypeError, FileNotFoundError, pl.exceptions.PolarsError) as error:
         raise RunError(
             f"the comparison at {folder} is damaged ({error}); `rayeval compare` makes it anew"
         ) from error
