@@ -40,8 +40,16 @@ class Trace:
         """What a stage found, best first: texts, or mappings with some of DESIGN §3's fields.
 
         latency_ms: how long it took, if that was measured.
-        Raises InputError for what is no hit, and for a stage that is there already.
+        Raises InputError for what is no hit, no name or no time, and for a stage that is there
+        already: one such line would keep the whole file from being scored.
         """
+        if not name or "\0" in name:
+            raise InputError(
+                f"{self._place(name)}: expected a name of characters that can be shown"
+            )
+        if latency_ms is not None and not 0 <= float(latency_ms) < float("inf"):
+            said = f"latency_ms is {latency_ms}; expected milliseconds, 0 or more"
+            raise InputError(f"{self._place(name)}: {said}")
         found = self._hits(name, hits)
         with self._lock:
             if name in self._stages:

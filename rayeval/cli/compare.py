@@ -15,16 +15,28 @@ Shared = Annotated[
     Literal["all", "shared"],
     typer.Option("--on", help="`shared`: on the questions that both runs have."),
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow", help="What may differ all the same: golden, metrics, analyzer, hardware."
+    ),
+]
+
+
+def allowed(kinds: list[str] | None) -> tuple[str, ...]:
+    """The kinds, each once. Raises BadParameter for one that there is not."""
+    from rayeval.comparison.differences import KINDS
+
+    if unknown := [kind for kind in kinds or () if kind not in KINDS]:
+        raise typer.BadParameter(f"--allow {unknown[0]}: expected one of {', '.join(KINDS)}")
+    return tuple(sorted(set(kinds or ())))
 
 
 def compare(
     run: options.RunName,
     baseline: Baseline,
     on: Shared = "all",
-    allow: Annotated[
-        list[str] | None,
-        typer.Option("--allow", help="What may differ all the same: golden, analyzer, hardware."),
-    ] = None,
+    allow: Allow = None,
     metrics: Annotated[
         str | None,
         typer.Option("--metrics", metavar="LIST", help="Metrics with intervals by slice."),
@@ -40,17 +52,14 @@ def compare(
 
     Example: `rayeval compare 20260802 --baseline main`
     """
-    from rayeval.comparison.differences import KINDS
     from rayeval.execution.decide.baselines import baseline as named
     from rayeval.execution.decide.comparison import Options, compare_runs, write_comparison
     from rayeval.execution.runs import load
 
-    if unknown := [kind for kind in allow or () if kind not in KINDS]:
-        raise typer.BadParameter(f"--allow {unknown[0]}: expected one of {', '.join(KINDS)}")
     chosen = Options(
         shared=on == "shared",
-        allow=tuple(sorted(set(allow or ()))),
-        metrics=metrics.split(",") if metrics else None,
+        allow=allowed(allow),
+        metrics=[part.strip() for part in metrics.split(",")] if metrics else None,
         purpose=purpose,
     )
     found = compare_runs(named(baseline, runs), load(run, runs), chosen)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rayeval.cli import options
-from rayeval.cli.compare import Shared
+from rayeval.cli.compare import Allow, Shared, allowed
 
 
 def gate(
@@ -19,6 +19,7 @@ def gate(
         typer.Option("--baseline", metavar="RUN|NAME", help="For max_drop, min_gain, …"),
     ] = None,
     on: Shared = "all",
+    allow: Allow = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> int:
@@ -36,7 +37,7 @@ def gate(
 
     wanted = read_gates(gates)
     base = None if baseline is None else named(baseline, runs)
-    judged = judge(wanted, load(run, runs), base, shared=on == "shared")
+    judged = judge(wanted, load(run, runs), base, shared=on == "shared", allow=allowed(allow))
     folder = write_gates(judged, runs)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as stream:  # noqa: PTH123 - appended to

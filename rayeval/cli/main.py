@@ -112,7 +112,7 @@ def run_command(arguments: list[str]) -> int:
         raise BrokenPipeError from error
     except (OSError, MemoryError) as error:
         return _fail(arguments, "InfrastructureError", f"{type(error).__name__}: {error}", 4)
-    except Exception as error:  # noqa: BLE001 - the last line of defence: a bug has exit code 4
+    except BaseException as error:  # noqa: BLE001 - a bug has exit code 4; a panic is no Exception
         traceback.print_exc()
         said = f"unexpected {type(error).__name__}: {error} (please report it with the lines above)"
         return _fail(arguments, "Unexpected", said, EXIT_INFRASTRUCTURE)

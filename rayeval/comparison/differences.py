@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from rayeval.errors import PairingError
 from rayeval.report.tables import Tables
 
 ASIDE = ("name", "environment", "placement", "latency", "golden", "metrics")
 """Parts of a configuration that don't change what a pipeline finds."""
-KINDS = ("golden", "analyzer", "hardware", "judge")
+KINDS = ("golden", "metrics", "analyzer", "hardware", "judge")
 """What may be allowed to differ on demand."""
 
 
@@ -48,6 +49,16 @@ def elsewhere(base: Tables, new: Tables) -> list[str]:
     return lines
 
 
+def refuse(base: Tables, new: Tables, allow: Collection[str]) -> None:
+    """Raises PairingError for runs that can't be compared, but for the kinds in `allow`."""
+    for kind, why in obstacles(base, new).items():
+        if kind not in allow:
+            raise PairingError(
+                f"runs {new.run_id} and {base.run_id} can't be compared: {why}. "
+                f"`--allow {kind}` compares them all the same."
+            )
+
+
 def groups(lines: Sequence[str]) -> set[str]:
     """The parts of the pipeline that the lines of `changed` are about."""
     parts = (line.partition(":")[0].split(".") for line in lines)
@@ -76,11 +87,24 @@ def _obstacles(base: Tables, new: Tables) -> Iterator[tuple[str, str]]:
                 "the same question may have other gold"
             ),
         )
+    if unlike := "; ".join(_definitions(base, new)):
+        yield "metrics", f"the same metric means something else ({unlike})"
     for arm, one, other in _analyzers(base, new):
         yield (
             "analyzer",
             (f"arm {arm} has the same settings, yet its analyzer is another: {one} → {other}"),
         )
+
+
+def _definitions(base: Tables, new: Tables) -> Iterator[str]:
+    """What metrics of the same name don't share; which ones were asked for is no part of that."""
+    sides = []
+    for run in (base, new):
+        config = run.manifest.get("config") or {}
+        stated = {**(config.get("metrics") or {}), "convention": config.get("convention")}
+        sides.append({key: stated[key] for key in stated if key not in ("names", "cutoffs")})
+    for name, was, is_ in _differing(sides[0], sides[1]):
+        yield f"{name}: {_shown(was)} → {_shown(is_)}"
 
 
 def _analyzers(base: Tables, new: Tables) -> Iterator[tuple[str, str, str]]:

@@ -53,20 +53,21 @@ def stage_of(gate: Gate, run: Tables) -> str:
     """
     if gate.metric.partition(".")[0] == LATENCY:
         timed: list[str] = run.latency["stage"].unique(maintain_order=True).to_list()
-        known = list(dict.fromkeys((*timed, "retrieval", "end_to_end")))
-        return _known(gate.stage or "end_to_end", known, f"gate {gate.title}: stage")
+        every = [*timed, *run.manifest["stages"], "retrieval", "end_to_end"]
+        return known(gate.stage or "end_to_end", every, f"gate {gate.title}: stage")
     stages = list(run.manifest["stages"])
     if gate.stage is None:
         having: list[str] = [stage for stage in stages if gate.metric in measured(run, stage)]
         every = [name for stage in stages for name in measured(run, stage)]
-        _known(gate.metric, every, f"gate {gate.title}: metric")
+        known(gate.metric, every, f"gate {gate.title}: metric")
         return having[-1]
-    stage = _known(gate.stage, stages, f"gate {gate.title}: stage")
-    _known(gate.metric, measured(run, stage), f"gate {gate.title}: metric at {stage}")
+    stage = known(gate.stage, stages, f"gate {gate.title}: stage")
+    known(gate.metric, measured(run, stage), f"gate {gate.title}: metric at {stage}")
     return stage
 
 
-def _known(name: str, names: Sequence[str], what: str) -> str:
+def known(name: str, names: Sequence[str], what: str) -> str:
+    """`name`. Raises ConfigError, with the nearest of `names`, if it is none of them."""
     if name in names:
         return name
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
@@ -144,21 +145,45 @@ def _latency(
         before = _timed(pairs.base.run, stage, gate.slice).select("question_id", "latency_ms")
         rows = rows.join(before, on="question_id", how="inner", suffix="_base")
     if rows.is_empty():
-        said = f"no question was timed alone at {stage}: set `latency: {{sample: 50}}`"
+        where = f"{stage} in slice {gate.slice}" if gate.slice else stage
+        said = f"no question was timed alone at {where}: set `latency: {{sample: 50}}`"
         return replace(UNKNOWN, obstacle=said)
+    asked = [run] if kind not in RELATIVE or pairs is None else [run, pairs.base.run]
+    shares = [_timed_share(one, stage, gate.slice) for one in asked]
+    coverage, errors = min(one for one, _ in shares), max(two for _, two in shares)
     sides = [rows[name].to_numpy() for name in rows.columns if name.startswith("latency_ms")]
     clusters = latency.codes(rows["cluster"])
     count = len(np.unique(clusters))
     if kind == "max_regressed":
         worse = float((sides[0] > sides[1] + SAME).sum())
-        return Measured(worse, math.nan, math.nan, rows.height, count, 1.0, 0.0)
+        return Measured(worse, math.nan, math.nan, rows.height, count, coverage, errors)
     values = [float(np.quantile(side, q)) for side in sides]
     drawn = [quantile_replicates(s, clusters, q, seed=seed) for s in sides]
     value, spread = (
         (values[0], drawn[0]) if len(sides) == 1 else (values[1] - values[0], drawn[1] - drawn[0])
     )
     low, high = percentile_interval(spread, tail=1 - gate.confidence)
-    return Measured(value, low, high, rows.height, count, 1.0, 0.0)
+    return Measured(value, low, high, rows.height, count, coverage, errors)
+
+
+def _timed_share(run: Tables, stage: str, slice_: str | None) -> tuple[float, float]:
+    """(share of the questions asked that were answered, share that ended in an error).
+
+    What failed or never came back has no time: without it the rest looks fast. A failure at any
+    stage is one of a sum of stages (`retrieval`, `end_to_end`).
+    """
+    names = run.questions if slice_ is None else run.questions.filter(
+        pl.col("slices").list.contains(slice_)
+    )  # fmt: skip
+    rows = run.per_query.join(names.select("question_id"), on="question_id", how="semi")
+    here = rows.filter(pl.col("stage") == stage)
+    worst = (here if here.height else rows).group_by("question_id").agg(
+        error=(pl.col("status") == "error").any(), missing=(pl.col("status") == "missing").any()
+    )  # fmt: skip
+    errors = int(worst["error"].sum())
+    missing = int((worst["missing"] & ~worst["error"]).sum())
+    n = max(1, worst.height)
+    return 1 - (errors + missing) / n, errors / n
 
 
 def _quantile(metric: str) -> float:

@@ -14,11 +14,13 @@ from rayeval.errors import RunError
 
 
 @contextmanager
-def held(folder: str) -> Iterator[None]:
+def held(folder: str, *, wait: bool = False) -> Iterator[None]:
     """Holds a run's folder; the system lets go of it when this process ends, however it does.
 
+    wait: until another process has let go, rather than refusing.
+
     Object stores have no locks: there, as on file systems without them, nobody is kept out.
-    Raises RunError while another process holds it.
+    Raises RunError while another process holds it, unless told to wait.
     """
     fs, inner = files.open_fs(folder)
     if not isinstance(fs, pafs.LocalFileSystem):
@@ -26,15 +28,15 @@ def held(folder: str) -> Iterator[None]:
         return
     handle = os.open(inner, os.O_RDONLY)
     try:
-        _lock(handle, folder)
+        _lock(handle, folder, 0 if wait else fcntl.LOCK_NB)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int, folder: str) -> None:
+def _lock(handle: int, folder: str, how: int) -> None:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX | how)
     except BlockingIOError as error:
         raise RunError(
             f"another process is at the run {folder}: let it finish, or end it and resume then"

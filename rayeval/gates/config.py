@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+"""A number, as YAML writes one: `yes` and `true` are none."""
+Count = Annotated[int, Field(ge=0, strict=True)]
 LIMITS = ("min", "max", "max_drop", "min_gain", "max_regressed")
 RELATIVE = ("max_drop", "min_gain", "max_regressed")
 """Limits that need a baseline."""
@@ -31,7 +33,7 @@ class Gate(BaseModel):
     max: Finite | None = Field(None, description="the mean is at most this")
     max_drop: Finite | None = Field(None, ge=0, description="at most so much worse than before")
     min_gain: Finite | None = Field(None, description="at least so much better than before")
-    max_regressed: NonNegativeInt | None = Field(None, description="questions that got worse")
+    max_regressed: Count | None = Field(None, description="questions that got worse")
     scope: Literal["set", "population"] = Field(
         "set", description="these questions, or questions like these"
     )
@@ -81,7 +83,10 @@ class Gates(BaseModel):
             return values
         flat = [gate for section in FLAT for gate in _flat(section, values.get(section) or {})]
         rest = {key: value for key, value in values.items() if key not in FLAT}
-        return {**rest, "gates": [*rest.get("gates", []), *flat]}
+        full = rest.get("gates")
+        if full is not None and not isinstance(full, list):
+            raise ValueError("gates: expected a list of gates")
+        return {**rest, "gates": [*(full or []), *flat]}
 
 
 def _flat(section: str, entries: Any) -> Iterator[dict[str, Any]]:

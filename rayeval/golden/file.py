@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from rayeval import files
-from rayeval.errors import DataError
+from rayeval.errors import DataError, Problem
 from rayeval.golden import rewrite
 from rayeval.golden.config import Format
 from rayeval.golden.ids import id_of
@@ -53,8 +53,17 @@ class GoldenFile:
         return evidence
 
     def replace(self, question_id: str, row: Mapping[str, Any]) -> GoldenFile:
-        """Writes the file with this question's row changed; returns it as it then is."""
+        """Writes the file with this question's row changed; returns it as it then is.
+
+        Raises DataError if the row stands elsewhere by now: another process has changed the file.
+        """
         line, _ = self.rows[question_id]
+        now, _ = _rows(self.path, self.kind).get(question_id, (None, {}))
+        if now != line:
+            found = "is no longer in the file" if now is None else f"stands on line {now} by now"
+            said = f"the question {found}, not on line {line}: the file was changed since it was "
+            said += "read. Nothing was written; begin again"
+            raise DataError([Problem(self.path, line, question_id, "changed_file", said)])
         _write(self.path, rewrite.replaced(files.read_bytes(self.path), self.kind, line, row))
         if self.kind == "csv":  # lines below move when a cell with line ends goes
             rows = _rows(self.path, self.kind)

@@ -62,7 +62,11 @@ class Shelf:
 
 
 def _holding(texts: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """(`position`, `quote`) wherever the text at `position` holds a `form` of the quote."""
+    """(`position`, `quote`) wherever the text at `position` holds a `form` of the quote.
+
+    A quote of white space alone has no form left, and stands nowhere.
+    """
+    forms = forms.filter(pl.col("form") != "")
     block = texts["text"].str.len_chars().cum_sum() // SCANNED_CHARS
     sought = pl.lit(forms["form"].unique()).implode()
     found = pl.col("text").str.extract_many(sought, overlapping=True).list.unique()

@@ -106,7 +106,7 @@ class Service:
             return {"status": response.status_code, "said": self._refusal(response)}
         try:
             return {"status": response.status_code, "json": response.json()}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # a page, or lists within lists without end
             raise UnavailableError("it answered with something that isn't JSON") from error
 
     def _items(self, answer: Mapping[str, Any]) -> list[Any] | RowError:

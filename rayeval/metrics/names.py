@@ -75,6 +75,8 @@ class Cutoff:
     tokens: bool = False
 
 
+LARGEST = 10**12
+"""The largest cutoff: as good as all, and no sum of ranks overflows."""
 WHOLE = Cutoff(2**62)
 """All of a ranking."""
 
@@ -142,11 +144,11 @@ def split(name: str) -> tuple[str, str | None]:
 
 def cutoff(value: int | str) -> Cutoff:
     """5 or "5" (hits), "1200tok" (a token budget). Raises ConfigError for anything else."""
-    match = re.fullmatch(r"([0-9]+)(tok)?", str(value))
-    if match is None or int(match[1]) < 1:
+    match = re.fullmatch(r"([0-9]{1,13})(tok)?", str(value))
+    if match is None or not 1 <= int(match[1]) <= LARGEST:
         raise ConfigError(
             f"{value!r} is no cutoff; expected a number of hits (5) or of tokens ('1200tok'), "
-            "at least 1"
+            f"from 1 to {LARGEST:,}"
         )
     return Cutoff(int(match[1]), tokens=match[2] is not None)
 

@@ -46,6 +46,20 @@ def test_a_wrong_trace_is_exit_2_and_leaves_no_run(place, capsys):
     assert not list((place / "runs").glob("2*"))
 
 
+def test_a_panic_is_one_document_too(place, capsys, monkeypatch):
+    """Polars' panics are no Exception."""
+
+    class PanicException(BaseException):
+        pass
+
+    def panics(*_):
+        raise PanicException("index out of bounds")
+
+    monkeypatch.setattr("rayeval.execution.score.score", panics)
+    assert run_command([*WORDS, "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["error"]["kind"] == "Unexpected"
+
+
 def test_help_has_an_example(capsys):
     assert run_command(["score", "--help"]) == 0
     said = capsys.readouterr().out

@@ -127,6 +127,11 @@ def test_the_flat_form_is_the_full_one():
     assert flat == full
 
 
+def test_the_flat_form_beside_an_empty_full_one():
+    flat = {"quality_gates": {"recall@20": {"min": 0.9}}}
+    assert Gates.model_validate({"gates": None, **flat}) == Gates.model_validate(flat)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -137,6 +142,11 @@ def test_the_flat_form_is_the_full_one():
         pytest.param({"gates": [{"metric": "recall@5", "max_drop": -0.1}]}, id="a drop below 0"),
         pytest.param({"quality_gates": {"recall@5": 0.9}}, id="a limit without its kind"),
         pytest.param({"quality_gates": [0.9]}, id="no mapping"),
+        pytest.param({"gates": "x", "quality_gates": {"recall@5": {"min": 1}}}, id="no list"),
+        pytest.param({"gates": [{"metric": "recall@5", "min": True}]}, id="yes as a limit"),
+        pytest.param(
+            {"gates": [{"metric": "recall@5", "max_regressed": True}]}, id="yes as a count"
+        ),
         pytest.param(None, id="an empty file"),
     ],
 )

@@ -121,3 +121,18 @@ def test_what_is_appended_is_read_back(tmp_path_factory, question, slices, quote
         return
     found = golden.rows["new"][1]
     assert {name: found[name] for name in row} == row
+
+
+@pytest.mark.parametrize("change", ["", "another"], ids=["gone", "moved down"])
+def test_a_row_that_moved_meanwhile_is_not_written_over(tmp_path, change):
+    """Somebody edits the file while another grades: no other question's row may be lost."""
+    path = tmp_path / "g.jsonl"
+    row = {"question_id": "q", "question": "?", "answerable": False}
+    path.write_text(json.dumps(row) + "\n")
+    golden = read_golden(str(path))
+    above = json.dumps({**row, "question_id": "new"}) + "\n"
+    path.write_text(above + (json.dumps(row) + "\n" if change else ""))
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="changed since it was read"):
+        golden.replace("q", {**row, "question": "!"})
+    assert path.read_bytes() == before

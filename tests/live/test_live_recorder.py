@@ -61,6 +61,10 @@ def test_an_exception_is_recorded_and_goes_on(path):
     [
         pytest.param(lambda t: t.stage("s", [{"chunk_id": 7.5}]), "question 'q', stage 's': hit 1", id="no hit"),
         pytest.param(lambda t: [t.stage("s", []), t.stage("s", [])], "recorded already", id="a stage twice"),
+        pytest.param(lambda t: t.stage("", []), "expected a name", id="a stage without a name"),
+        pytest.param(lambda t: t.stage("a\0b", []), "expected a name", id="NUL in a name"),
+        pytest.param(lambda t: t.stage("s", [], latency_ms=-1), "latency_ms is -1", id="less than no time"),
+        pytest.param(lambda t: t.stage("s", [], latency_ms=float("nan")), "latency_ms is nan", id="a time that is NaN"),
         pytest.param(lambda t: t.answer(7), "expected text, got int", id="an answer that is a number"),
         pytest.param(lambda t: t.context("text"), "expected a list of hits", id="a context that is one text"),
     ],

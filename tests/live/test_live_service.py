@@ -107,6 +107,7 @@ def test_what_may_pass_is_tried_again(pauses, monkeypatch, failures, waits):
     ("answer", "message"),
     [
         pytest.param(lambda _: (503, b"down", {}), "HTTP 503: down", id="still down"),
+        pytest.param(lambda _: (200, b"[" * 100_000, {}), "isn't JSON", id="nested without end"),
         pytest.param(lambda _: time.sleep(0.4) or (200, {}, {}), "no whole answer within 0.1 s", id="hangs"),
     ],
 )  # fmt: skip

@@ -64,6 +64,8 @@ def test_a_name_as_other_tools_write_it_comes_back_as_typed(name, metric, cutoff
         pytest.param("recall", "needs a cutoff", id="cutoff forgotten"),
         pytest.param("context_tokens@5", "takes no cutoff", id="cutoff too many"),
         pytest.param("recall@0", "'0' is no cutoff", id="nothing at all"),
+        pytest.param("recall@9999999999999999999", "is no cutoff", id="more than a number holds"),
+        pytest.param("recall@" + "9" * 5000, "is no cutoff", id="more than anything holds"),
         pytest.param("recall@-1", "'-1' is no cutoff", id="negative"),
         pytest.param("recall@5tokens", "'5tokens' is no cutoff", id="unknown unit"),
         pytest.param("recall@", "'' is no cutoff", id="empty cutoff"),

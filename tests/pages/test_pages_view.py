@@ -55,6 +55,20 @@ def test_what_is_in_no_list_is_not_opened(server, path):
     assert "root:" not in body
 
 
+def test_what_is_no_address_gets_an_answer_too(server):
+    assert asked(server, "http://[::bad/")[0] == 400
+
+
+def test_a_fault_of_one_page_is_shown_on_it(server, monkeypatch):
+    def fails(*_):
+        raise ValueError("<script>no</script>")
+
+    monkeypatch.setattr("rayeval.execution.decide.view.listed", fails)
+    status, body, _ = asked(server, "/")
+    assert status == 500
+    assert "<script>no" not in body
+
+
 @pytest.mark.parametrize(
     "host",
     [

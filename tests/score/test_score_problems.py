@@ -60,6 +60,38 @@ def test_a_score_that_is_no_finite_number(scored, tmp_path, score):
         scored(GOLDEN, tmp_path / "t.jsonl")
 
 
+def test_a_stage_whose_name_no_table_can_hold(scored):
+    with pytest.raises(DataError, match=r"bad_stage.*NUL"):
+        scored(GOLDEN, [{"question_id": "q", "stages": {"a\0b": {"hits": ["x"]}}}])
+
+
+NAMELESS = [
+    pytest.param({"stage": ["a\0b"]}, "bad_stage.*NUL", id="NUL in a stage"),
+    pytest.param({"stage": [""]}, "bad_stage.*has no name", id="a stage without a name"),
+    pytest.param({"question_id": pa.nulls(1, pa.string())}, "1 rows have no", id="no question"),
+    pytest.param({"latency_ms": [-5.0]}, "bad_latency.*-5", id="less than no time"),
+    pytest.param({"latency_ms": [float("nan")]}, "bad_latency.*nan", id="a time that is NaN"),
+]
+
+
+@pytest.mark.parametrize(("columns", "words"), NAMELESS)
+def test_rows_of_a_parquet_file(scored, tmp_path, columns, words):
+    table = pa.table({"question_id": ["q"], "stage": ["s"], "hits": [["x"]], **columns})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=words):
+        scored(GOLDEN, tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("text", [" \t ", "\u3000", "\u200b\ufeff"])
+def test_white_space_as_a_hit_stands_nowhere(scored, tmp_path, text):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "B").with_suffix(".md").write_text("one 𝄞 two\n\n \n three 𝄞\n")
+    golden = [{"question_id": "q", "question": "?", "evidence": [{"source_id": "B.md"}]}]
+    run = scored(golden, [of(text, "two")], corpus=tmp_path / "docs", metrics=["hit@1", "judged@2"])
+    assert run.per_query["hit@1"].to_list() == [0]
+    assert run.per_query["judged@2"].to_list() == [0.5]
+
+
 def test_all_problems_of_a_file_at_once(scored, tmp_path):
     lines = [
         '{"question_id": "q", "stages": 3}',

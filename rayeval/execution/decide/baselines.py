@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from rayeval import files
 from rayeval.errors import RunError
+from rayeval.execution.lock import held
 from rayeval.execution.manifest import now
 from rayeval.execution.runs import Run, load
 
@@ -34,8 +35,8 @@ def promotions(runs: str) -> list[Promotion]:
     path = f"{runs.rstrip('/')}/{LOG}"
     if not files.exists(path):
         return []
-    lines = files.read_bytes(path).decode().splitlines()
     try:
+        lines = files.read_bytes(path).decode().removesuffix("\n").split("\n")
         return [Promotion(**json.loads(line)) for line in lines]
     except (ValueError, TypeError) as error:
         raise RunError(f"{path} is damaged: {error}; expected a promotion on every line") from error
@@ -45,10 +46,11 @@ def promote(run: Run, name: str, runs: str) -> Promotion:
     """Gives `run` the name; what had it before stays in the log."""
     if not _NAME.fullmatch(name):
         raise RunError(f"{name!r} can't name a baseline; expected a word such as main")
-    log = promotions(runs)
-    made = Promotion(name, run.run_id, current(log).get(name), _who(), now())
-    lines = [json.dumps(asdict(each), ensure_ascii=False) for each in [*log, made]]
-    files.write_bytes(f"{runs.rstrip('/')}/{LOG}", ("\n".join(lines) + "\n").encode())
+    with held(runs, wait=True):  # of two at once the later would forget the other
+        log = promotions(runs)
+        made = Promotion(name, run.run_id, current(log).get(name), _who(), now())
+        lines = [json.dumps(asdict(each), ensure_ascii=False) for each in [*log, made]]
+        files.write_bytes(f"{runs.rstrip('/')}/{LOG}", ("\n".join(lines) + "\n").encode())
     return made
 
 

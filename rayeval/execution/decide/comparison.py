@@ -16,10 +16,11 @@ from rayeval import files
 from rayeval.comparison import differences
 from rayeval.comparison.deltas import deltas
 from rayeval.comparison.latency import latency_deltas
+from rayeval.comparison.measure import known
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.comparison.ranks import TOP, rank_movement, unjudged_differences
 from rayeval.comparison.transitions import counted, transitions
-from rayeval.errors import PairingError, RunError
+from rayeval.errors import RunError
 from rayeval.execution.guard import revealed
 from rayeval.execution.runs import Run, load
 from rayeval.report.comparison import comparison_text
@@ -91,14 +92,12 @@ def compare_runs(base: Run, new: Run, options: Options) -> Comparison:
 
     Raises PairingError for runs that can't be compared, unless `options` allow it.
     """
-    for kind, why in differences.obstacles(base, new).items():
-        if kind not in options.allow:
-            raise PairingError(
-                f"runs {new.run_id} and {base.run_id} can't be compared: {why}. "
-                f"`--allow {kind}` compares them all the same."
-            )
+    differences.refuse(base, new, options.allow)
     pairs = pair(base, new, shared=options.shared)
-    shown = options.metrics or worth_showing([m for s in pairs.stages for m in pairs.metrics(s)])
+    every = list(dict.fromkeys(m for stage in pairs.stages for m in pairs.metrics(stage)))
+    for name in options.metrics or ():
+        known(name, every, "--metrics:")
+    shown = options.metrics or worth_showing(every)
     timed = "hardware" in options.allow or not differences.other_hardware(base, new)
     seed, count = options.seed, options.replicates
     open_ = unjudged_differences(pairs)
@@ -149,8 +148,8 @@ def load_comparison(name: str, runs: str) -> Comparison:
             table: pl.read_parquet(io.BytesIO(files.read_bytes(f"{folder}/{table}.parquet")))
             for table in TABLES
         }
-        sides = load(facts["base"], runs), load(facts["new"], runs)
-    except (ValueError, KeyError, FileNotFoundError, pl.exceptions.PolarsError) as error:
+        sides = load(str(facts["base"]), runs), load(str(facts["new"]), runs)
+    except (ValueError, KeyError, TypeError, FileNotFoundError, pl.exceptions.PolarsError) as error:
         raise RunError(
             f"the comparison at {folder} is damaged ({error}); `rayeval compare` makes it anew"
         ) from error
@@ -160,7 +159,7 @@ def load_comparison(name: str, runs: str) -> Comparison:
 def _counted(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
     """The unjudged hits of the last shared stage on which the runs differ."""
     stage = pairs.stages[-1] if pairs.stages else None
-    here = open_.filter(pl.col("stage") == stage)
+    here = open_.filter(pl.col("stage").eq_missing(pl.lit(stage)))
     return {"stage": stage, "k": TOP, "hits": here.height,
             "questions": here["question_id"].n_unique()}  # fmt: skip
 
@@ -192,6 +191,12 @@ def _warnings(
         found.append(
             f"more than one thing changed ({', '.join(parts)}): the differences can't be laid to "
             "any of them alone"
+        )
+    if not any(pairs.metrics(stage) for stage in pairs.stages):
+        sides = [", ".join(run.manifest["stages"]) for run in (base, new)]
+        found.append(
+            "no metric is compared: the runs share no stage with the same metric (the baseline "
+            f"has {sides[0]}; the new run {sides[1]})"
         )
     if pairs.lost or pairs.added:
         found.append(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from rayeval import files
+from rayeval.comparison.differences import refuse
 from rayeval.comparison.measure import figure, stage_of
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
@@ -65,9 +67,20 @@ def read_gates(path: str) -> Gates:
 
 
 def judge(
-    gates: Gates, run: Run, base: Run | None, *, shared: bool = False, seed: int = 42
+    gates: Gates,
+    run: Run,
+    base: Run | None,
+    *,
+    shared: bool = False,
+    allow: Collection[str] = (),
+    seed: int = 42,
 ) -> Judged:
-    """The verdicts of every limit, in the file's order."""
+    """The verdicts of every limit, in the file's order.
+
+    Raises PairingError for a baseline that the run can't be compared with, unless allowed.
+    """
+    if base is not None:
+        refuse(base, run, allow)
     pairs = None if base is None else pair(base, run, shared=shared)
     own = pair(run, run)
     verdicts = tuple(_verdicts(gates, run, pairs, seed))

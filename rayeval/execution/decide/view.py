@@ -14,7 +14,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import polars as pl
 
@@ -50,7 +50,17 @@ class Pages:
 
     def answer(self, address: str) -> tuple[HTTPStatus, bytes]:
         """The page at an address; what went wrong is a page too."""
-        parts = urlsplit(address)
+        try:
+            parts = urlsplit(address)
+        except ValueError as error:
+            return HTTPStatus.BAD_REQUEST, message_page("That is no address", str(error))
+        try:
+            return self._answer(parts)
+        except Exception as error:  # noqa: BLE001 - one page's fault is no reason to hang up
+            said = f"{type(error).__name__}: {error}"
+            return HTTPStatus.INTERNAL_SERVER_ERROR, message_page("That can't be shown", said)
+
+    def _answer(self, parts: SplitResult) -> tuple[HTTPStatus, bytes]:
         path, asked = unquote(parts.path), parse_qs(parts.query).get("run", [])
         kind, _, name = path.strip("/").partition("/")
         try:

@@ -26,7 +26,7 @@ from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScoreInputs, make_plan
-from rayeval.execution.score.said import refuse_blind, unplaced
+from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
@@ -100,6 +100,7 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     """How the trace is scored, and `question_id` of each of its rows."""
     tables = [TraceFile(path).names for path in spooled.paths]
     names = pa.concat_tables(tables)
+    refuse_nameless(names, config.trace.name)
     stages = in_order(names)
     if not stages:
         raise DataError(

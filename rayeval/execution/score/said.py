@@ -43,6 +43,24 @@ def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
             raise DataError([Problem(file, None, None, "not_comparable", message)])
 
 
+def refuse_nameless(names: pa.Table, file: str) -> None:
+    """Raises DataError where a row's question or stage has no name that a table can hold.
+
+    names: `question_id` and `stage` of every row of the trace; a row of a failed question alone
+    has no stage.
+    """
+    frame = pl.DataFrame(pl.from_arrow(names))
+    said = []
+    if lost := frame["question_id"].fill_null("").eq("").sum():
+        said.append(("missing_field", f"{lost} rows have no `question_id`"))
+    for stage in frame["stage"].drop_nulls().unique().sort():
+        if not stage or "\0" in stage:
+            shown = "has no name" if not stage else f"{stage!r} has a NUL character in its name"
+            said.append(("bad_stage", f"a stage {shown}; give it another one"))
+    if said:
+        raise DataError([Problem(file, None, None, kind, message) for kind, message in said])
+
+
 def unplaced(located: Iterable[pa.Table]) -> Iterator[str]:
     """Warnings of texts that stand at no place of the documents, or at several.
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.columns import Ints, flatten
+from rayeval.columns import Ints, combined, flatten
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.foreign.hits import Hashes, Hits, apart, hashed, whole
 from rayeval.metrics.spans import Bools
@@ -36,6 +36,7 @@ def faults(hits: Hits, stages: Sequence[str], *, any_order: bool) -> Iterator[Fa
     any_order: scores may contradict the order of their list.
     """
     yield from _twice_listed(hits, stages)
+    yield from _bad_latency(hits, stages)
     if not len(hits.list):
         return
     for kind, at, said in (
@@ -79,6 +80,16 @@ def _twice_listed(hits: Hits, stages: Sequence[str]) -> Iterator[Fault]:
         row, stage = divmod(int(key), len(stages) + 1)
         message = f"stage {stages[stage]!r} has several rows for this question; keep one"
         yield Fault(row, "repeated_stage", message)
+
+
+def _bad_latency(hits: Hits, stages: Sequence[str]) -> Iterator[Fault]:
+    if "latency_ms" not in hits.table.column_names:
+        return
+    times = combined(hits.table["latency_ms"])
+    sound = np.isfinite(np.asarray(times, np.float64)) & (np.asarray(times, np.float64) >= 0)
+    for at in np.flatnonzero(~sound & bools(times.is_valid(), False) & (hits.stage >= 0)):
+        said = f"stage {stages[hits.stage[at]]!r}: `latency_ms` is {times[int(at)]}; expected "
+        yield Fault(int(hits.question[at]), "bad_latency", said + "milliseconds, 0 or more")
 
 
 def _nowhere(hits: Hits) -> Bools:

@@ -1,0 +1,140 @@
+"""Decisions about scored runs: what can't be compared is refused, what failed has no time."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from rayeval.errors import ConfigError, PairingError, RunError
+from rayeval.execution.decide.baselines import LOG, promote, promotions
+from rayeval.execution.decide.comparison import (
+    Options,
+    compare_runs,
+    load_comparison,
+    write_comparison,
+)
+from rayeval.execution.decide.gating import judge
+from rayeval.gates.config import Gates
+
+GOLDEN = [
+    {
+        "question_id": f"q{n}",
+        "question": "?",
+        "evidence": [{"source_id": "B", "relevance": 2 + n % 2}],
+    }
+    for n in range(8)
+]
+
+
+def trace(stage="search", failed=0, absent=0):
+    """Answers in 5 ms, but for the first questions, which end in an error or never came."""
+    rows = [
+        {"question_id": f"q{n}", "stages": {stage: {"hits": [{"source_id": "B"}], "latency_ms": 5}}}
+        for n in range(8)
+    ]
+    broken = [{"question_id": f"q{n}", "error": "timed out"} for n in range(failed)]
+    return [*broken, *rows[failed + absent :]]
+
+
+def words(run, base=None, **gate):
+    gates = Gates.model_validate({"gates": [{"stage": "search", **gate}]})
+    return [verdict.verdict for verdict in judge(gates, run, base).verdicts]
+
+
+@pytest.mark.parametrize("wrong", [{"failed": 6}, {"absent": 6}])
+def test_the_time_of_the_few_that_came_back_decides_nothing(scored, wrong):
+    sound, run = scored(GOLDEN, trace()), scored(GOLDEN, trace(**wrong))
+    fast = {"metric": "latency_ms.p95", "max": 10}
+    assert words(sound, **fast) == ["pass"]
+    assert words(run, **fast) == ["inconclusive"]
+    assert words(run, **fast, min_coverage=0.2, max_error_rate=0.8) == ["pass"]
+    for base, new in ((sound, run), (run, sound)):
+        assert words(new, base, metric="latency_ms.p95", max_drop=10) == ["inconclusive"]
+
+
+def test_a_stage_without_times_is_inconclusive(scored):
+    rows = [{"question_id": "q0", "stages": {"search": {"hits": [{"source_id": "B"}]}}}]
+    assert words(scored(GOLDEN, rows), metric="latency_ms.p95", max=10) == ["inconclusive"]
+
+
+def test_the_same_metric_by_other_definitions(scored):
+    base, new = (scored(GOLDEN, trace(), relevant=n, metrics=["recall@1"]) for n in (2, 1))
+    with pytest.raises(PairingError, match=r"relevant: 2 → 1.*--allow metrics"):
+        compare_runs(base, new, Options())
+    with pytest.raises(PairingError, match="relevant: 2 → 1"):
+        words(new, base, metric="recall@1", max_drop=0)
+    assert compare_runs(base, new, Options(allow=("metrics",))).facts["warnings"]
+
+
+def test_a_gate_against_another_golden_set(scored):
+    base = scored(GOLDEN, trace())
+    other = [{**row, "question": "!"} for row in GOLDEN]
+    gates = Gates.model_validate({"gates": [{"metric": "recall@1", "max_drop": 0}]})
+    new = scored(other, trace())
+    with pytest.raises(PairingError, match="golden set is another version"):
+        judge(gates, new, base)
+    assert judge(gates, new, base, allow=("golden",)).verdict == "pass"
+
+
+def test_other_cutoffs_are_no_other_definitions(scored):
+    base, new = (scored(GOLDEN, trace(), cutoffs=[1, n]) for n in (2, 3))
+    assert compare_runs(base, new, Options()).facts["warnings"] == []
+
+
+def test_runs_without_a_common_stage_say_so(scored):
+    base, new = (scored(GOLDEN, trace(stage), metrics=["hit@1"]) for stage in ("search", "find"))
+    found = compare_runs(base, new, Options())
+    assert found.deltas.is_empty()
+    assert "share no stage" in found.facts["warnings"][0]
+    assert "share no stage" in str(found)
+
+
+def test_a_metric_that_the_runs_lack(scored):
+    run = scored(GOLDEN, trace(), metrics=["hit@1"])
+    with pytest.raises(ConfigError, match=r"--metrics: 'hti@1' is not known; .*'hit@1'"):
+        compare_runs(run, run, Options(metrics=["hti@1"]))
+
+
+@pytest.mark.parametrize("damage", [b"\xff\n", b"{}\n", b"[]\n", b"\n\n"])
+def test_a_damaged_log_of_baselines_is_named(scored, damage):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    (Path(runs) / LOG).write_bytes(damage)
+    with pytest.raises(RunError, match=r"baselines\.jsonl is damaged"):
+        promote(run, "main", runs)
+
+
+def test_a_name_with_a_line_separator_is_one_line_of_the_log(scored, monkeypatch):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    monkeypatch.setattr("getpass.getuser", lambda: "one\u2028two\x85")
+    promote(run, "main", runs)
+    promote(run, "main", runs)
+    assert [each.by for each in promotions(runs)] == ["one\u2028two\x85"] * 2
+
+
+def test_of_promotions_at_once_none_is_forgotten(scored, monkeypatch):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    read = promotions
+
+    def slowly(folder):
+        log = read(folder)
+        time.sleep(0.05)
+        return log
+
+    monkeypatch.setattr("rayeval.execution.decide.baselines.promotions", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: promote(run, f"n{n}", runs), range(4)))
+    assert len(read(runs)) == 4
+
+
+@pytest.mark.parametrize("facts", ["[]", "null", '{"base": 1, "new": 2}'])
+def test_a_comparison_whose_facts_are_none(scored, facts):
+    run = scored(GOLDEN, trace())
+    runs = str(Path(run.path).parent)
+    written = write_comparison(compare_runs(run, run, Options()), runs)
+    (Path(written.path) / "comparison.json").write_text(facts)
+    with pytest.raises(RunError):
+        load_comparison(written.comparison_id, runs)
