@@ -55,7 +55,8 @@ def on_grid(columns: Floats) -> Floats:
     grid takes away is at most 2⁻⁵² of the largest possible sum for each cluster.
     """
     largest = np.abs(columns).max(axis=0, initial=0.0) * max(1, len(columns))
-    unit = np.exp2(np.ceil(np.log2(np.where(largest > 0, largest, 1.0))) - 52)
+    exponent = np.frexp(np.where(largest > 0, largest, 1.0))[1] - 52
+    unit = np.ldexp(1.0, np.maximum(exponent, -1074))  # the least number that there is
     result: Floats = np.round(columns / unit) * unit
     return result
 
