@@ -7,11 +7,6 @@ every store key.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import unicodedata
-from collections.abc import Sequence
-
 import pyarrow as pa
 
 VERSION = 2
@@ -220,22 +215,6 @@ PASSAGES = pa.list_(PLACE)
 """Where a question's hits lie, each chunk once, by chunk_id."""
 
 
-def chunk_id(
-    source_id: str | None,
-    revision_id: str | None,
-    spans: Sequence[tuple[int, int]],
-    text: str | None,
-    *further: object,
-) -> str:
-    """The same for the same text at the same place of the same revision, in every run.
-
-    further: what else tells apart passages that are not known to lie anywhere.
-    """
-    value = [source_id, revision_id, spans, text, *further]
-    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()[:32]
-
-
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """`table` with exactly the columns and types of `schema`; an absent column is null."""
     columns = [
@@ -250,9 +229,3 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 def empty(schema: pa.Schema) -> pa.Table:
     """A table of `schema` without rows."""
     return schema.empty_table()
-
-
-def made_question_id(question: str) -> str:
-    """The id of a question that was given none: the same wherever its words (NFC) are the same."""
-    text = unicodedata.normalize("NFC", question)
-    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

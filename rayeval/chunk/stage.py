@@ -16,8 +16,9 @@ from rayeval.chunk.tokens import HuggingFace, Tokens, Words
 from rayeval.chunk.units import Units
 from rayeval.chunk.view import Elements, Names, View, documents, rendered, verbatim
 from rayeval.columns import Ints, lists
+from rayeval.ids import chunk_id
 from rayeval.stage import Stage
-from rayeval.tables import CHUNKS, SPAN, TEXT, chunk_id, conform
+from rayeval.tables import CHUNKS, SPAN, TEXT, conform
 
 Cut = Callable[[View, Units], tuple[Ints, Ints]]
 

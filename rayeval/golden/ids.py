@@ -8,7 +8,7 @@ from typing import Any
 
 from rayeval.golden import contract
 from rayeval.golden.text import LONE
-from rayeval.tables import made_question_id
+from rayeval.ids import made_question_id
 
 _NAMED = re.compile(r'"question_id"\s*:\s*("(?:[^"\\]|\\.)*")')
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, imported
 from rayeval.interop.reading import TEXT_FILES, broken, extension, listed, records, text_files
 from rayeval.interop.records import Record, RefusedError
-from rayeval.tables import made_question_id
 
 NAME = "chroma"
 FILES = "questions_df.csv, and its corpora as .md or .txt files"

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, imported, quotes
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record
-from rayeval.tables import made_question_id
 
 NAME = "deepeval"
 FILES = "DeepEval test cases: .json or .jsonl"

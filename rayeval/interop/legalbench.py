@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from rayeval.errors import Problem
 from rayeval.files import is_folder
+from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Row, imported
 from rayeval.interop.reading import records, text_files
 from rayeval.interop.records import Record, RefusedError
-from rayeval.tables import made_question_id
 
 NAME = "legalbench"
 FILES = "LegalBench-RAG benchmark .json files, and the corpus folder"

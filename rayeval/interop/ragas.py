@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, imported, quotes
 from rayeval.interop.reading import listed, records
 from rayeval.interop.records import Record, RefusedError
-from rayeval.tables import made_question_id
 
 NAME = "ragas"
 FILES = "a ragas dataset: .jsonl, .json, .csv or .parquet"

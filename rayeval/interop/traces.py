@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rayeval.errors import Problem
+from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Row, answer_tables, foreign_tables
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.spans import Span, object_of
-from rayeval.tables import made_question_id
 
 REDACTED = "__REDACTED__"
 """What OpenInference writes instead of a text that is to be hidden."""

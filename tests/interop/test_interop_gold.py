@@ -8,9 +8,9 @@ import pytest
 
 from rayeval.errors import DataError
 from rayeval.golden.load import load_questions
+from rayeval.ids import made_question_id
 from rayeval.interop import formats
 from rayeval.interop.out.ours import write_imported
-from rayeval.tables import made_question_id
 
 
 def lines(path, rows):

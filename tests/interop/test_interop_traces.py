@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from rayeval.cli.main import run_command
 from rayeval.errors import DataError
+from rayeval.ids import made_question_id
 from rayeval.interop import formats
-from rayeval.tables import FOREIGN, made_question_id
+from rayeval.tables import FOREIGN
 
 
 def trace(name, path):

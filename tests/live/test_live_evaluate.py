@@ -2,43 +2,16 @@
 
 import asyncio
 import functools
-import json
 import threading
 
 import pytest
+from live_search import QUESTIONS, search
 
 import rayeval
 from rayeval.errors import ConfigError, DataError
 from rayeval.execution.asking import asked
 from rayeval.golden.load import load_questions
 from rayeval.report.question import question_text
-
-QUESTIONS = [
-    {"question_id": "q-1", "question": "how many days", "principals": ["hr"],
-     "evidence": [{"quote": "25 days of  paid leave"}], "slices": ["numbers"]},
-    {"question_id": "q-2", "question": "when do tokens expire", "evidence": [{"quote": "after 90 days"}]},
-    {"question_id": "q-3", "question": "[bold]where[/bold]", "evidence": [{"quote": "서울"}]},
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def golden(tmp_path_factory):
-    path = tmp_path_factory.mktemp("golden") / "golden.jsonl"
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in QUESTIONS))
-    return path
-
-
-def search(question):
-    if "days" in question:
-        return ["nothing here", "Employees have 25 days\nof paid leave."]
-    if "tokens" in question:
-        return []
-    raise TimeoutError("the index is [cold]")
-
-
-@pytest.fixture(scope="module")
-def run(golden):
-    return rayeval.evaluate(search, golden=golden, k=3, runs=golden.parent / "runs")
 
 
 def test_three_lines(run):

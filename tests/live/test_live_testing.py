@@ -1,40 +1,11 @@
 """Floors under a run's metrics."""
 
-import json
-
 import polars as pl
 import pytest
 
 import rayeval
 from rayeval.errors import ConfigError
 from rayeval.testing import assert_metrics
-
-QUESTIONS = [
-    {"question_id": "q-1", "question": "how many days", "principals": ["hr"],
-     "evidence": [{"quote": "25 days of  paid leave"}], "slices": ["numbers"]},
-    {"question_id": "q-2", "question": "when do tokens expire", "evidence": [{"quote": "after 90 days"}]},
-    {"question_id": "q-3", "question": "[bold]where[/bold]", "evidence": [{"quote": "서울"}]},
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def golden(tmp_path_factory):
-    path = tmp_path_factory.mktemp("golden") / "golden.jsonl"
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in QUESTIONS))
-    return path
-
-
-def search(question):
-    if "days" in question:
-        return ["nothing here", "Employees have 25 days\nof paid leave."]
-    if "tokens" in question:
-        return []
-    raise TimeoutError("the index is [cold]")
-
-
-@pytest.fixture(scope="module")
-def run(golden):
-    return rayeval.evaluate(search, golden=golden, k=3, runs=golden.parent / "runs")
 
 
 def test_floors_that_hold(golden):

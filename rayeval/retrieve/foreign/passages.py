@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from rayeval.columns import Ints
-from rayeval.tables import CHUNK, HITS, TEXT, chunk_id, conform
+from rayeval.ids import chunk_id
+from rayeval.tables import CHUNK, HITS, TEXT, conform
 
 PLACED_HITS = pa.schema(
     [
