@@ -80,6 +80,10 @@ def korean_table() -> str:
     return table(["corpus", "stage", *KOREAN], rows)
 
 
+INNER = ["text_start", "layout", "file", "line"]
+"""Columns of a document that reading it fills in."""
+
+
 def _korean_project(folder: Path, *, distractors: bool) -> None:
     """The handbook's documents and Korean questions as JSON Lines, with or without distractors."""
     from rayeval.corpus.read import read_documents, units
@@ -89,7 +93,7 @@ def _korean_project(folder: Path, *, distractors: bool) -> None:
     with (folder / "documents.jsonl").open("w", encoding="utf-8") as file:
         for unit in units(str(handbook / "docs")):
             for documents, _ in read_documents(unit):
-                for row in documents.drop_columns(["text_start", "file", "line"]).to_pylist():
+                for row in documents.drop_columns(INNER).to_pylist():
                     times = {k: v and v.isoformat() for k, v in row.items() if k.endswith(("_from",
                              "_to", "_at"))}  # fmt: skip
                     file.write(json.dumps({**row, **times}, ensure_ascii=False) + "\n")
