@@ -1,0 +1,1 @@
+"""Answers from selected evidence, with citations, or none where it doesn't suffice."""

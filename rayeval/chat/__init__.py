@@ -1,0 +1,1 @@
+"""Models that are asked by chat: what answers and judges share."""
