@@ -10,6 +10,8 @@ from tenacity import RetryCallState, wait_exponential
 
 from rayeval.errors import InfrastructureError
 
+AGAIN = "; the next run asks again"
+"""How the error of a row ends that another run may not meet: it is not taken for an answer."""
 LONGEST_WAIT_S = 600.0
 """A server that asks for a longer pause counts as unavailable."""
 

@@ -18,7 +18,7 @@ from rayeval.errors import ConfigError, RowError
 from rayeval.live import template
 from rayeval.live.config import Http
 from rayeval.live.log import Log
-from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s
+from rayeval.live.retry import AGAIN, UnavailableError, may_pass, passing, pause, retry_after_s
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 SAID = 200
@@ -111,7 +111,8 @@ class Service:
 
     def _items(self, answer: Mapping[str, Any]) -> list[Any] | RowError:
         if "json" not in answer:
-            said = answer.get("failed") or answer["said"]
+            failed = answer.get("failed")
+            said = answer["said"] if failed is None else f"{failed}{AGAIN}"
             return RowError(f"{self._config.url}: {said}")
         found = at(answer["json"], self._config.hits)
         if not isinstance(found, list):
