@@ -73,7 +73,7 @@ def execute(job: Job, watcher: Watcher) -> Run:
     with executor_of(job.config, job.options) as executor:
         inputs = find_inputs(job.of_run, executor)
         job.pin(inputs.pins)
-        plan = make_plan(job.of_run, inputs, job.options.limit)
+        plan = make_plan(job.of_run, inputs, job.options.limit, job.options.root)
         done, warnings = compute(job.options.root, plan, executor, watcher)
         if sample := job.of_run.latency.sample:
             n = min(sample, done[plan.resolved.key].rows)
@@ -149,7 +149,7 @@ def plan_only(loaded: Loaded, options: Options) -> list[dict[str, Any]]:
     """What a run would do: per step where its output stands, and its size where known."""
     with executor_of(loaded.config, Options(options.runs, options.store)) as executor:
         inputs = find_inputs(loaded.config, executor)
-    plan = make_plan(loaded.config, inputs, options.limit)
+    plan = make_plan(loaded.config, inputs, options.limit, options.root)
     return [_standing(options.root, step) for step in sequence(plan)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from rayeval.errors import RowError
+from rayeval.live.retry import AGAIN
 
 
 def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> list[Any]:
@@ -19,7 +20,7 @@ def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> li
     try:
         found = code(batch)
     except OSError as error:  # a search's lost connection is no fault of this machine
-        raise RowError(f"{type(error).__name__}: {error}") from error
+        raise RowError(f"{type(error).__name__}: {error}{AGAIN}") from error
     if isinstance(found, pa.Table):
         if column not in found.column_names:
             raise RowError(f"the table has no column {column!r}, only {found.column_names}")

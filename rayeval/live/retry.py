@@ -10,6 +10,8 @@ from tenacity import RetryCallState, wait_exponential
 
 from rayeval.errors import InfrastructureError
 
+AGAIN = "; the next run asks again"
+"""How the error of a row ends that another run may not meet: it is not taken for an answer."""
 LONGEST_WAIT_S = 600.0
 """A server that asks for a longer pause counts as unavailable."""
 
@@ -17,9 +19,12 @@ LONGEST_WAIT_S = 600.0
 class UnavailableError(InfrastructureError):
     """A failure that another try may not meet again."""
 
-    def __init__(self, message: str, retry_after_s: float = 0.0) -> None:
+    def __init__(
+        self, message: str, retry_after_s: float = 0.0, *, timed_out: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.timed_out = timed_out
 
 
 def passing(status: int) -> bool:

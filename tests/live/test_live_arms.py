@@ -175,6 +175,37 @@ def test_what_was_answered_is_not_asked_again(tmp_path):
     assert first.per_query.equals(again.per_query)
 
 
+def test_what_may_pass_is_asked_again_by_the_next_run_and_by_no_other(tmp_path):
+    """An error is never taken for an answer; what was answered is not asked again."""
+    down = True
+
+    def answer(request):
+        return (
+            (503, b"down", {})
+            if down and request["body"]["q"].startswith("when")
+            else gold(request)
+        )
+
+    with serving(answer) as server:
+        path = project(tmp_path, {"svc": arm(server, retries=0)})
+        first = run(path)
+        down = False
+        second = run(path)
+        assert server.questions().count("when do tokens expire") == 2
+        assert len(server.seen) == 3 + 1
+        run(path)
+        assert len(server.seen) == 3 + 1
+    assert (first.summary()["status"]["error"], second.summary()["status"]["error"]) == (1, 0)
+
+
+def test_what_will_not_pass_is_not_asked_again(tmp_path):
+    with serving(lambda request: (404, b"no such index", {})) as server:
+        path = project(tmp_path, {"svc": arm(server)})
+        for _ in range(2):
+            assert run(path).summary()["status"]["error"] == 3
+        assert len(server.seen) == 3
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -71,7 +71,11 @@ def test_code_beside_the_configuration_is_an_arm(folder, factory):
     ("answers", "message"),
     [
         pytest.param("value", "unexpected ValueError: no luck", id="an exception"),
-        pytest.param("connection", "ConnectionError: no luck", id="a lost connection"),
+        pytest.param(
+            "connection",
+            "ConnectionError: no luck; the next run asks again",
+            id="a lost connection",
+        ),
     ],
 )
 def test_what_the_code_raises_is_the_rows_error(folder, answers, message):

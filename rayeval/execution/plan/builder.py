@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import pyarrow as pa
 
+from rayeval.execution.calls import UPSTREAM
 from rayeval.execution.config import RunConfig
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.step import Column, Step
+from rayeval.execution.store import Output
+from rayeval.live.retry import AGAIN
 from rayeval.tables import TEXT
 
 
@@ -21,6 +24,8 @@ class Builder:
     config: RunConfig | ScoreConfig
     steps: dict[str, Step] = field(default_factory=dict)
     named: dict[str, Step] = field(default_factory=dict)
+    root: str | None = None
+    """The store, where it is known: what was asked in vain is looked up there."""
 
     @property
     def run(self) -> RunConfig:
@@ -32,6 +37,25 @@ class Builder:
         step = self.steps.setdefault(step.key, step)
         self.named[step.name] = step
         return step
+
+    def add_asking(self, step: Step) -> Step:
+        """As `add`, for a step that asks somebody: one that ended with errors which may pass is
+        done again, as another attempt, and with it all that rests on it."""
+        first, attempt = step, 0
+        while self.root is not None and asked_in_vain(Output(self.root, step.key)):
+            attempt += 1
+            step = replace(first, identity={**first.identity, "attempt": attempt})
+        return self.add(step)
+
+
+def asked_in_vain(output: Output) -> bool:
+    """Whether a finished output holds rows that another run may have an answer to."""
+    commits = output.manifest() or []
+    return any(
+        error.endswith(AGAIN) and not error.startswith(UPSTREAM)
+        for commit in commits
+        for _, error in commit.errors
+    )
 
 
 def with_error(schema: pa.Schema) -> pa.Schema:

@@ -36,7 +36,7 @@ def live_arm(
 ) -> Arm:
     """`asked:NAME` gives hits as the system lists them, `spots:NAME` where they may lie, `NAME` the
     run's own hits and the passages that are no chunks of the corpus."""
-    asked = builder.add(
+    asked = builder.add_asking(
         Step(
             name=f"asked:{name}",
             kind="map",

@@ -101,9 +101,11 @@ class Plan(Steps):
         )
 
 
-def make_plan(config: RunConfig, inputs: Inputs, limit: int | None = None) -> Plan:
-    """The steps of a run over what `inputs` found."""
-    builder = Builder(config)
+def make_plan(
+    config: RunConfig, inputs: Inputs, limit: int | None = None, root: str | None = None
+) -> Plan:
+    """The steps of a run over what `inputs` found; root: the store that it will use."""
+    builder = Builder(config, root=root)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
     corpus = corpus_steps(builder, inputs.units, inputs.fingerprints)
     resolved = question_steps(builder, golden, corpus, limit=limit)

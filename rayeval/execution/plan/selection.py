@@ -87,7 +87,7 @@ def rerank_step(
             model = _fitted(builder, config.model, corpus, golden)
     else:
         requests = request_log(config)
-    return builder.add(
+    return builder.add_asking(
         Step(
             name="reranked",
             kind="map",
@@ -197,7 +197,7 @@ def context_step(
         texts = candidates_step(builder, before, depth, arms, corpus, resolved, name=name)
         further = columns(resolved, "question") + columns(texts, "candidates")
         requests = request_log(config)
-    return builder.add(
+    return builder.add_asking(
         Step(
             name="context",
             kind="map",
