@@ -74,7 +74,9 @@ def _best(batch: pa.Table) -> pl.DataFrame:
         number=pl.Series(np.arange(len(rows)) - np.searchsorted(rows, rows)),
         located=pl.col("spans").list.len().fill_null(0) > 0,
     )
-    gold = frame.filter(pl.col("gold").fill_null(False), pl.col("located") | (pl.col("quote") != ""))
+    gold = frame.filter(
+        pl.col("gold").fill_null(False), pl.col("located") | (pl.col("quote") != "")
+    )
     order = gold.sort(
         "row", "group_id", "located", "relevance", "number",
         descending=[False, False, True, True, False],
