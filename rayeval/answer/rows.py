@@ -10,7 +10,7 @@ import pyarrow as pa
 from rayeval.tables import ANSWER, TEXT
 
 ROWS = pa.schema([("question_id", TEXT), *(f for f in ANSWER if f.name != "latency_ms")])
-"""A row per (question_id, variant, repeat): ANSWER without its time, which is in latency.parquet."""
+"""A row per (question_id, variant, repeat): ANSWER without its time (latency.parquet has it)."""
 
 
 class Rows:

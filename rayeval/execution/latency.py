@@ -108,7 +108,7 @@ def latency_tables(
 def _batched(
     root: str, timed: Timed, done: Mapping[str, Done], block: int, ids: pa.Array, serial: Serial
 ) -> pa.Table:
-    """One stage's rows: the serial time where taken, else a question's own where that is known (null
+    """One stage's rows: the serial time where taken, else a question's own where there is one (null
     if it failed), else an equal share of its blocks' time."""
     commits = [done[step.key].commits[block] for step in timed.steps]
     fresh = any(block in done[step.key].computed for step in timed.steps)
