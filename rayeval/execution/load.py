@@ -17,7 +17,7 @@ from rayeval.execution.config import RunConfig
 from rayeval.execution.values import parsed, refused
 from rayeval.golden.problems import shown as short
 
-PATHS = {"path", "model", "base", "folder"}
+PATHS = {"path", "model", "base", "folder", "prompt"}
 """Settings that may name a file or folder."""
 REMOTE: dict[Any, frozenset[str]] = {
     "openai": frozenset({"model", "query_body", "passage_body"}),
@@ -115,7 +115,7 @@ def _placed(key: Any, value: Any, base: str) -> Any:
         return _located(value, base)
     place = files.resolve(value, base)
     named = value != "" and (
-        key in ("path", "folder") or value.startswith(".") or files.exists(place)
+        key in ("path", "folder", "prompt") or value.startswith(".") or files.exists(place)
     )
     return place if named else value
 

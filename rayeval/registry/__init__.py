@@ -4,6 +4,7 @@ Functions that end in a `shard` are steps' makers: a worker calls them with the 
 builds its own stage.
 """
 
+from rayeval.registry.answers import answer_rows, answering
 from rayeval.registry.arms import (
     ann_index,
     embedder,
@@ -41,6 +42,8 @@ from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
 __all__ = [
     "Placed",
     "ann_index",
+    "answer_rows",
+    "answering",
     "asking",
     "catalogue",
     "chunker",
