@@ -12,6 +12,7 @@ from rayeval.execution.plan.answer import answer_steps
 from rayeval.execution.plan.builder import Builder
 from rayeval.execution.plan.corpus import corpus_steps
 from rayeval.execution.plan.gold import gold_steps
+from rayeval.execution.plan.judge import answered, judging_steps
 from rayeval.execution.plan.judged import described, judge_steps, walked
 from rayeval.execution.plan.missed import missed_steps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
@@ -125,6 +126,8 @@ def make_plan(
     if answers is not None:
         timed.append(answers.timed)
         tables["answers.parquet"] = answers.rows
+    if answers is not None and config.judge is not None:
+        tables |= judging_steps(builder, config.judge, resolved, answered(answers)).tables
     return Plan(
         steps=tuple(builder.steps.values()),
         resolved=resolved,
