@@ -11,6 +11,7 @@ from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rayeval.report.judgements import judge_text
 from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
@@ -32,6 +33,8 @@ def run_text(run: Tables) -> str:
     ]
     if facts.slices:
         parts.append(titled(f"By slice, at {facts.stages[-1]}", _slices(facts)))
+    if judged := tuple(judge_text(run)):
+        parts.append(listed("Judge: usable replies by task", judged))
     if facts.latency:
         parts.append(titled("Latency in ms", _latency(facts)))
     if facts.warnings:
