@@ -17,6 +17,9 @@ from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
 
 WIDTH = 100
+BOUNDED = (
+    "A token in every two bytes, replies as long as they may be; replies in the log cost nothing."
+)
 BOUNDS = "Questions whose gold is all still there (upper bounds)"
 
 
@@ -51,8 +54,8 @@ def metrics_text(run: Tables) -> str:
     return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts), *said])
 
 
-def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What a run would compute."""
+def dry_run_text(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]] = ()) -> str:
+    """What a run would compute, and what it would ask of chat models."""
     table = headed("step", "state", "partitions", "rows", "MB stored")
     for row in rows:
         parts = "?" if row["partitions"] is None else row["partitions"]
@@ -63,7 +66,18 @@ def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
     shown: list[RenderableType] = [titled("What would be computed", table)]
     if any(row["partitions"] is None or row["rows"] is None for row in rows):
         shown.append(Text("\n? is known once the steps before it are stored"))
+    if asked:
+        shown += [titled("Requests to chat models, upper bounds", _asked(asked)), Text(BOUNDED)]
     return rendered(shown)
+
+
+def _asked(rows: Sequence[Mapping[str, Any]]) -> _Plain:
+    table = headed("step", "requests", "tokens read", "tokens written", "cost")
+    for row in rows:
+        cost = "no prices" if row["cost_usd"] is None else f"${row['cost_usd']:,.2f}"
+        counts = (f"{row[name]:,}" for name in ("requests", "prompt_tokens", "completion_tokens"))
+        table.row(row["step"], *counts, cost)
+    return table
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:
