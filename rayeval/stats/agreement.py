@@ -79,7 +79,8 @@ def coincidences(counts: Floats) -> Floats:
     place = np.arange(counts.shape[1])
     pairs[:, place, place] -= counts
     weight = np.divide(1.0, raters - 1, out=np.zeros(len(raters)), where=raters > 1)
-    return pairs * weight[:, None, None]
+    weighted: Floats = pairs * weight[:, None, None]
+    return weighted
 
 
 def alpha(coincidence: Floats, level: Level) -> Floats:
