@@ -7,10 +7,11 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from faulty import Fault, completion, completion_bytes, serving
+from faulty import Endpoint, Fault, completion, completion_bytes, serving
 
 from rayeval.chat import build
 from rayeval.chat.config import OpenAI
@@ -71,6 +72,7 @@ def test_a_reply_is_what_was_said_with_its_tokens_cost_and_request():
         pytest.param(Fault(hang_s=0.6), id="hangs"),
         pytest.param(Fault(drip_s=0.05), id="drips"),
         pytest.param(Fault(cut=True), id="ends in the middle"),
+        pytest.param(Fault(reset=True), id="reset"),
         pytest.param(Fault(body=b"<html>"), id="a page"),
         pytest.param(Fault(body=GOOD.replace(b"{}", b"\xff")), id="no UTF-8"),
         pytest.param(Fault(body=b'{"error": {"message": "overloaded"}}'), id="an error with 200"),
@@ -123,6 +125,24 @@ def test_nobody_there_is_a_failure_of_every_request_not_of_the_run(quick):
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         found = ask(url, request("a"), request("b"), retries=1)
     assert [one.outcome for one in found] == ["failed", "failed"]
+
+
+def test_an_endpoint_that_is_still_starting_is_waited_for(monkeypatch):
+    """Nobody listens, then it loads its model, then it answers."""
+    script = iter([Fault(503, b"loading"), "ready"])
+    server = Endpoint(lambda body: next(script))
+    server.server_close()
+    servers = []
+
+    def pause(state):
+        if not servers:
+            servers.append(stack.enter_context(serving(server.script, server.server_port)))
+        return 0.0
+
+    monkeypatch.setattr(wire, "pause", pause)
+    with ExitStack() as stack:
+        (found,) = ask(server.url)
+        assert (found.text, len(servers[0].seen)) == ("ready", 2)
 
 
 def test_a_variable_that_the_environment_lacks_is_said_before_anything_is_sent(monkeypatch):
