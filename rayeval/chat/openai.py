@@ -152,7 +152,7 @@ class Endpoint:
             "messages": [{"role": role, "content": text} for role, text in request.messages],
             "temperature": config.temperature,
             "top_p": config.top_p,
-            "max_tokens": config.max_completion_tokens,
+            "max_completion_tokens": config.max_completion_tokens,
         }
         if config.seed is not None:
             body["seed"] = config.seed + request.repeat

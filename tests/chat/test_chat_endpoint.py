@@ -58,7 +58,7 @@ def test_a_reply_is_what_was_said_with_its_tokens_cost_and_request():
     (sent,) = server.seen
     assert sent["path"] == "/v1/chat/completions"
     assert sent["messages"][-1] == {"role": "user", "content": "질문 😀"}
-    assert (sent["temperature"], sent["seed"], sent["max_tokens"]) == (0, 44, 512)
+    assert (sent["temperature"], sent["seed"], sent["max_completion_tokens"]) == (0, 44, 512)
     schema = {"name": "reply", "schema": {"type": "object"}, "strict": True}
     assert sent["response_format"] == {"type": "json_schema", "json_schema": schema}
 
