@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -72,7 +73,9 @@ class OpenAI(Chat):
     }
 
     kind: Literal["openai"] = "openai"
-    url: str = Field(pattern=r"^https?://[^@/]+(/|$)", description="e.g. http://127.0.0.1:8000/v1")
+    url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
+        pattern=r"^https?://[^@/?#]+(/[^?#]*)?$", description="e.g. http://127.0.0.1:8000/v1"
+    )
     headers: dict[str, str] = Field(
         {}, description="values may hold ${NAME}, which stands in the environment"
     )
