@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ SETTINGS = {
     "VLLM_HOST_IP": "127.0.0.1",  # its processes talk to each other on this machine alone
 }
 """Of the environment: vLLM reads them when it is imported. The user's own win."""
+
+COMPACT = {"backend": "guidance", "disable_any_whitespace": True}
+"""JSON may hold any white space, and a small model fills a whole reply with it."""
 
 WHOLE = ("stop", "length")
 """How a reply ends that is all the model would say, or was let say."""
@@ -69,26 +72,6 @@ class VllmEngine:
         answers |= self._computed(new) if new else {}
         return [_told(name, answers[name], self._config.prices) for name in names]
 
-    @cached_property
-    def _engine(self) -> Any:
-        config = self._config
-        try:
-            return self._library.LLM(
-                model=self._folder,
-                dtype=config.dtype,
-                max_model_len=config.max_model_len,
-                gpu_memory_utilization=config.gpu_memory_utilization,
-                enforce_eager=config.enforce_eager,
-                disable_log_stats=False,  # they hold the times of every single request
-            )
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ModelError(f"vLLM can't load the model {config.model!r}: {error}") from error
-        except RuntimeError as error:
-            raise InfrastructureError(
-                f"vLLM's engine did not start with the model {config.model!r}: {error} What it "
-                "printed before says why. On Ray, placement.gpus is what gives a worker a GPU."
-            ) from error
-
     def _computed(self, batch: Asked) -> dict[str, Any]:
         """Per digest the answer, which the log has then, or `{"failed"}`.
 
@@ -97,8 +80,10 @@ class VllmEngine:
         messages = [[{"role": r, "content": c} for r, c in one.messages] for _, one in batch]
         sampling = [self._sampling(request) for _, request in batch]
         try:
-            outputs = self._engine.chat(messages, sampling, use_tqdm=False)
+            engine = _engine(self._library, self._config, self._folder)
+            outputs = engine.chat(messages, sampling, use_tqdm=False)
         except self._library.v1.engine.exceptions.EngineDeadError as error:
+            _end()
             raise InfrastructureError(f"vLLM's engine died: {error}") from error
         except (self._library.exceptions.VLLMClientError, ValueError, TemplateError) as error:
             if len(batch) == 1:
@@ -144,6 +129,46 @@ class VllmEngine:
         }
         text = json.dumps(decides, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+_running: list[tuple[dict[str, Any], Any]] = []
+"""This process's engine and what it was started with: answers, brackets and judge of one model
+share it. A GPU has room for one, so another model's takes its place."""
+
+
+def _engine(library: Any, config: Vllm, folder: str) -> Any:
+    settings = {
+        "model": folder,
+        "dtype": config.dtype,
+        "max_model_len": config.max_model_len,
+        "gpu_memory_utilization": config.gpu_memory_utilization,
+        "enforce_eager": config.enforce_eager,
+    }
+    if not _running or _running[0][0] != settings:
+        _end()
+        _running.append((settings, _started(library, settings)))
+    return _running[0][1]
+
+
+def _started(library: Any, settings: Mapping[str, Any]) -> Any:
+    try:
+        # The statistics hold the times of every single request.
+        return library.LLM(**settings, structured_outputs_config=COMPACT, disable_log_stats=False)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ModelError(f"vLLM can't load the model {settings['model']}: {error}") from error
+    except RuntimeError as error:
+        raise InfrastructureError(
+            f"vLLM's engine did not start with the model {settings['model']}: {error} What it "
+            "printed before says why. On Ray, placement.gpus is what gives a worker a GPU."
+        ) from error
+
+
+@atexit.register
+def _end() -> None:
+    """Ends the engine's processes, which free their memory."""
+    for _, engine in _running:
+        engine.llm_engine.engine_core.shutdown()
+    _running.clear()
 
 
 def _told(name: str, answer: Mapping[str, Any], prices: Prices | None) -> Reply | Failed:
