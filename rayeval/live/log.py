@@ -23,6 +23,14 @@ class Log(Protocol):
         """Keeps an answer; it outlives this process once this returns."""
         ...
 
+    def note(self, row: dict[str, Any]) -> None:
+        """Keeps what is no answer, for whoever reads the log."""
+        ...
+
+    def notes(self) -> Iterator[dict[str, Any]]:
+        """What was noted, in no order."""
+        ...
+
 
 def log_in(folder: str) -> Log:
     """The log in a folder, wherever it is."""
@@ -39,6 +47,13 @@ class Nothing:
     def put(self, digest: str, answer: Any) -> None:
         """Forgets it."""
 
+    def note(self, row: dict[str, Any]) -> None:
+        """Forgets it."""
+
+    def notes(self) -> Iterator[dict[str, Any]]:
+        """Nothing."""
+        return iter(())
+
 
 class Lines:
     """JSON Lines in a local folder: a file of every process that writes, read by all later ones.
@@ -51,7 +66,9 @@ class Lines:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._places: dict[str, tuple[Path, int, int]] = {}
         for path in sorted(self._folder.glob("*.jsonl")):
-            self._places |= {name: (path, start, size) for name, start, size in _lines(path)}
+            for row, start, size in _lines(path):
+                if "request" in row and "note" not in row:
+                    self._places[row["request"]] = (path, start, size)
         self._path = self._folder / f"{uuid.uuid4().hex}.jsonl"
 
     def get(self, digest: str) -> Any:
@@ -65,7 +82,19 @@ class Lines:
 
     def put(self, digest: str, answer: Any) -> None:
         """Appends a line, which the system has when this returns."""
-        row = {"request": digest, "answer": answer}
+        self._places[digest] = (self._path, *self._append({"request": digest, "answer": answer}))
+
+    def note(self, row: dict[str, Any]) -> None:
+        """Appends a line."""
+        self._append(row)
+
+    def notes(self) -> Iterator[dict[str, Any]]:
+        """Of all processes, as far as they have written."""
+        for path in sorted(self._folder.glob("*.jsonl")):
+            yield from (row for row, _, _ in _lines(path) if "note" in row)
+
+    def _append(self, row: dict[str, Any]) -> tuple[int, int]:
+        """(start, size in bytes) of the line."""
         data = json.dumps(row).encode() + b"\n"
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -74,7 +103,7 @@ class Lines:
                 left = left[os.write(handle, left) :]
         finally:
             os.close(handle)
-        self._places[digest] = (self._path, start, len(data))
+        return start, len(data)
 
 
 class Objects:
@@ -92,12 +121,23 @@ class Objects:
         """Writes the object."""
         files.write_bytes(f"{self._folder}/{digest}.json", json.dumps({"answer": answer}).encode())
 
+    def note(self, row: dict[str, Any]) -> None:
+        """Writes an object of its own."""
+        path = f"{self._folder}/notes/{uuid.uuid4().hex}.json"
+        files.write_bytes(path, json.dumps(row).encode())
 
-def _lines(path: Path) -> Iterator[tuple[str, int, int]]:
-    """(digest, start, size in bytes) of every whole line."""
+    def notes(self) -> Iterator[dict[str, Any]]:
+        """Of all processes."""
+        folder = f"{self._folder}/notes"
+        for name in files.list_files(folder):
+            yield files.read_json(f"{folder}/{name}")
+
+
+def _lines(path: Path) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """(row, start, size in bytes) of every whole line."""
     start = 0
     with path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n"):
-                yield json.loads(line)["request"], start, len(line)
+                yield json.loads(line), start, len(line)
             start += len(line)

@@ -19,9 +19,12 @@ LONGEST_WAIT_S = 600.0
 class UnavailableError(InfrastructureError):
     """A failure that another try may not meet again."""
 
-    def __init__(self, message: str, retry_after_s: float = 0.0) -> None:
+    def __init__(
+        self, message: str, retry_after_s: float = 0.0, *, timed_out: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.timed_out = timed_out
 
 
 def passing(status: int) -> bool:

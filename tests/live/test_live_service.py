@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from live_services import BODY, QUESTIONS, answered, arm, gold, serving
 
-from rayeval.live import retry, service
+from rayeval.live import retry, turns, wire
 from rayeval.live.log import Nothing
 from rayeval.retrieve.foreign import search
 from rayeval.retrieve.foreign.config import HttpArm
@@ -37,7 +37,7 @@ def pauses(monkeypatch):
     """Waits are noted, not waited."""
     waited = []
     real = retry.pause
-    monkeypatch.setattr(service, "pause", lambda state: waited.append(real(state)) or 0.0)
+    monkeypatch.setattr(wire, "pause", lambda state: waited.append(real(state)) or 0.0)
     return waited
 
 
@@ -87,7 +87,7 @@ def test_an_answer_that_is_no_good_is_the_rows_error(pauses, answer, message):
 )
 def test_what_may_pass_is_tried_again(pauses, monkeypatch, failures, waits):
     script = list(failures)
-    monkeypatch.setattr(service._Turns, "hold", lambda self, seconds: None)
+    monkeypatch.setattr(turns.Turns, "hold", lambda self, seconds: None)
 
     def answer(request):
         step = script.pop(0) if script else gold
@@ -175,16 +175,16 @@ def test_requests_begin_at_the_given_rate(monkeypatch):
     async def sleep(seconds):
         waits.append(seconds)
 
-    async def turns():
-        taking = service._Turns(1 / 100)
+    async def taken():
+        taking = turns.Turns(1 / 100)
         taking.begin()
         for _ in range(4):
             await taking.next()
         taking.hold(500)  # as long as one server asked, all wait
         await taking.next()
 
-    monkeypatch.setattr(service.asyncio, "sleep", sleep)
-    asyncio.run(turns())
+    monkeypatch.setattr(wire.asyncio, "sleep", sleep)
+    asyncio.run(taken())
     assert waits == pytest.approx([100, 200, 300, 500], abs=20)
 
 

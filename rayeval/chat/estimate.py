@@ -1,0 +1,30 @@
+"""What requests would cost, before any is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rayeval.chat.budget import prompt_tokens
+from rayeval.chat.config import Chat
+from rayeval.chat.engine import Request
+from rayeval.chat.record import cost_usd
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Upper bounds: a token in every two bytes of a prompt, replies as long as they may be."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    """None without prices."""
+
+
+def estimate(config: Chat, requests: Iterable[Request]) -> Estimate:
+    """What all of `requests` may cost at most, if each gets its reply at the first try."""
+    sizes = [prompt_tokens(request) for request in requests]
+    completion = len(sizes) * config.max_completion_tokens
+    usd = cost_usd(config.prices, sum(sizes), completion)
+    return Estimate(len(sizes), sum(sizes), completion, usd)

@@ -1,0 +1,101 @@
+"""Prompts are files with a name and a version; their hash is part of all that they lead to."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+import yaml
+from jinja2 import meta
+from jinja2.sandbox import SandboxedEnvironment
+
+from rayeval import files
+from rayeval.errors import ConfigError
+
+_FRONT = re.compile(r"---\n(.*?)\n---\n(.*)", re.DOTALL)
+_ROLE = re.compile(r"^# (system|user)[ \t]*\n", re.MULTILINE)
+_JINJA = SandboxedEnvironment(
+    undefined=jinja2.StrictUndefined, keep_trailing_newline=False, trim_blocks=True,
+    lstrip_blocks=True, autoescape=False,
+)  # fmt: skip
+"""What is written goes to a model, not into a page; values are never read as templates."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A template of a conversation."""
+
+    name: str
+    version: str
+    hash: str
+    """Of the whole file: 32 hex digits of its sha256."""
+    parts: tuple[tuple[str, str], ...]
+    """(role, template)"""
+
+    def messages(self, **values: Any) -> tuple[tuple[str, str], ...]:
+        """The conversation with every value filled in."""
+        return tuple(
+            (role, _JINJA.from_string(text).render(**values).strip()) for role, text in self.parts
+        )
+
+    def identity(self) -> dict[str, str]:
+        """For a step's key and a run's manifest."""
+        return {"name": self.name, "version": self.version, "hash": self.hash}
+
+
+def load(path: str, known: frozenset[str]) -> Prompt:
+    """The prompt in a file: front matter (`name`, `version`), then `# system` and `# user` parts.
+
+    known: the names that its places may have. Raises ConfigError for anything else.
+    """
+    if not files.exists(path) or files.is_folder(path):
+        raise ConfigError(f"prompt: there is no file at {path}")
+    data = files.read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: the prompt is not UTF-8: {error}") from error
+    front, body = _split(path, text)
+    return Prompt(
+        str(front["name"]),
+        str(front["version"]),
+        hashlib.sha256(data).hexdigest()[:32],
+        _parts(path, body, known),
+    )
+
+
+def _split(path: str, text: str) -> tuple[dict[str, Any], str]:
+    match = _FRONT.fullmatch(text)
+    try:
+        front = yaml.safe_load(match[1]) if match else None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: the prompt's front matter is no YAML: {error}") from error
+    if match is None or not isinstance(front, dict) or not {"name", "version"} <= front.keys():
+        raise ConfigError(
+            f"{path}: a prompt begins with '---', name: …, version: …, '---', and goes on with "
+            "the parts '# system' and '# user'"
+        )
+    return front, match[2]
+
+
+def _parts(path: str, body: str, known: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    pieces = _ROLE.split(body)
+    parts = tuple(
+        (role, text.strip()) for role, text in zip(pieces[1::2], pieces[2::2], strict=True)
+    )
+    if not parts or parts[-1][0] != "user" or pieces[0].strip():
+        raise ConfigError(f"{path}: expected the parts '# system' and '# user', the latter last")
+    try:
+        names = {
+            name for _, text in parts for name in meta.find_undeclared_variables(_JINJA.parse(text))
+        }
+    except jinja2.TemplateSyntaxError as error:
+        raise ConfigError(f"{path}: the prompt is no template: {error}") from error
+    if strange := sorted(names - known):
+        raise ConfigError(
+            f"{path}: nothing is known as {strange[0]!r} here; known: {', '.join(sorted(known))}"
+        )
+    return parts

@@ -1,0 +1,102 @@
+"""One endpoint's wire: what is sent to it, how long that may take, what its refusals mean."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import httpx
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+
+from rayeval.errors import ConfigError
+from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s
+from rayeval.live.turns import Turns
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_JSON = {"Content-Type": "application/json"}
+SAID = 200
+"""Characters of a refusal that are passed on."""
+Found = TypeVar("Found")
+
+
+class Wire:
+    """The way to one endpoint.
+
+    Raises ConfigError if the environment lacks a variable that its headers name.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], deadline_s: float) -> None:
+        self.url, self.deadline_s = url, deadline_s
+        self._secrets: dict[str, str] = {}
+        self._headers = {name: self._resolved(text) for name, text in headers.items()}
+
+    def client(self, connections: int) -> httpx.AsyncClient:
+        """With this endpoint's headers; `connections` at once."""
+        limits = httpx.Limits(max_connections=connections)
+        return httpx.AsyncClient(timeout=self.deadline_s, headers=self._headers, limits=limits)
+
+    async def send(
+        self, client: httpx.AsyncClient, turns: Turns, method: str, url: str, body: bytes | None
+    ) -> httpx.Response:
+        """The whole response; one that may be another soon, or none, is an UnavailableError."""
+        kind = {} if body is None or "content-type" in client.headers else _JSON
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                response = await client.request(method, url, content=body, headers=kind)
+        except TimeoutError as error:
+            raise UnavailableError(
+                f"no whole answer within {self.deadline_s:g} s", timed_out=True
+            ) from error
+        except httpx.RequestError as error:
+            late = isinstance(error, httpx.TimeoutException)
+            reason = str(error) or type(error).__name__
+            raise UnavailableError(f"no answer: {self.safe(reason)}", timed_out=late) from error
+        if passing(response.status_code):
+            wait_s = retry_after_s(response)
+            turns.hold(wait_s)
+            raise UnavailableError(self.refusal(response), wait_s)
+        return response
+
+    def refusal(self, response: httpx.Response) -> str:
+        """What an endpoint said instead of answering, shortened, without secrets."""
+        said = self.safe(" ".join(response.text[:SAID].split()))
+        return f"HTTP {response.status_code}" + (f": {said}" if said else "")
+
+    def safe(self, text: str) -> str:
+        """`text` without what the environment keeps."""
+        for name, value in self._secrets.items():
+            text = text.replace(value, f"[{name}]")
+        return text
+
+    def _resolved(self, text: str) -> str:
+        """`${NAME}` from the environment."""
+        for name in _VARIABLE.findall(text):
+            value = os.environ.get(name)
+            if not value:
+                raise ConfigError(f"{self.url}: the environment lacks {name}, which a header needs")
+            self._secrets[name] = value
+        return _VARIABLE.sub(lambda match: self._secrets[match[1]], text)
+
+
+def trying(retries: int) -> AsyncRetrying:
+    """Calls again what may pass, so many times more, as late as the server asks."""
+    return AsyncRetrying(
+        stop=stop_after_attempt(retries + 1),
+        wait=pause,
+        retry=retry_if_exception(may_pass),
+        reraise=True,
+    )
+
+
+def run(asking: Coroutine[Any, Any, Found]) -> Found:
+    """`asking` to its end, also where this thread, as in a notebook, has an event loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(asking)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, asking).result()
