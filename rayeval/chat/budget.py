@@ -71,14 +71,20 @@ class Account:
 
     async def admits(self, name: str, request: Request) -> bool:
         """Whether the request may be sent; waits for what is under way where that decides it."""
-        if not self.limited or name in self._paid:
-            return True
-        most = self._most(request)
-        while not self._fits(self._total + self._held + most):
+        while not self.takes(name, request):
             if self._held == Spent():
                 return False
             self._changed.clear()
             await self._changed.wait()
+        return True
+
+    def takes(self, name: str, request: Request) -> bool:
+        """Lets the request in if it fits beside all that is under way."""
+        if not self.limited or name in self._paid:
+            return True
+        most = self._most(request)
+        if not self._fits(self._total + self._held + most):
+            return False
         self._held += most
         return True
 
