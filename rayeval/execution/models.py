@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
 from rayeval.execution.config import RunConfig
 from rayeval.live.config import Http, Python
 from rayeval.rerank.config import CrossEncoder, Fit
@@ -21,7 +22,17 @@ def models(config: RunConfig) -> dict[str, str]:
         found["rerank"] = _reranker(config.rerank)
     if isinstance(config.context, Http | Python):
         found["context"] = _live(config.context)
+    if config.answer is not None:
+        found |= {variant: _answer(config.answer, variant) for variant in config.answer.variants}
     return found
+
+
+def _answer(config: OpenAIAnswer | VllmAnswer, variant: Variant) -> str:
+    identity = config.identity_of(variant)
+    place = f" at {config.url}" if isinstance(config, OpenAIAnswer) else " in vLLM"
+    revision = identity["revision"] or "not declared"
+    prompt = " ".join(identity["prompt"][name] for name in ("name", "version", "hash"))
+    return f"{config.model}{place} (revision {revision}; prompt {prompt})"
 
 
 def _arm(config: Bm25 | Dense | HttpArm | PythonArm) -> str:

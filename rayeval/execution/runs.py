@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from pyarrow.dataset import dataset
 
 from rayeval import files
+from rayeval.answer.rows import ROWS
 from rayeval.errors import RunError
 from rayeval.tables import TEXT
 
@@ -81,6 +82,13 @@ class Run:
     def slices(self) -> pl.DataFrame:
         """A row per (slice, stage, metric)."""
         return self._table("slices")
+
+    @cached_property
+    def answers(self) -> pl.DataFrame:
+        """A row per (question_id, variant, repeat); none where nothing was answered."""
+        if "answers.parquet" not in self.manifest["files"]:
+            return pl.DataFrame(ROWS.empty_table())
+        return self._table("answers")
 
     @cached_property
     def latency(self) -> pl.DataFrame:

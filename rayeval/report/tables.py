@@ -55,6 +55,11 @@ class Tables(Protocol):
         ...
 
     @property
+    def answers(self) -> pl.DataFrame:
+        """A row per (question_id, variant, repeat); none where nothing was answered."""
+        ...
+
+    @property
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage)."""
         ...
