@@ -70,12 +70,5 @@ class OpenAIJudge(_Judge, OpenAI):
 class VllmJudge(_Judge, Vllm):
     """A judge in vLLM's own engine on the worker."""
 
-    def identity(self) -> dict[str, Any]:
-        """With the model's revision instead of its place."""
-        from rayeval.chat.vllm import located
-
-        identity = {**super().identity(), "revision": located(self)[1]}
-        return {name: value for name, value in identity.items() if name != "model"}
-
 
 Judge = Annotated[OpenAIJudge | VllmJudge, Field(discriminator="kind")]
