@@ -25,7 +25,9 @@ def answer(text="an answer", *, cites=None, context="g", repeat=0, variant="answ
         {"mark": f"E{n}", "chunk_id": None if name == "!" else name} for n, name in enumerate(cites)
     ]  # fmt: skip
     base = {"variant": variant, "repeat": repeat, "answer": text, "abstained": text is None}
-    return base | {"citations": marks, "context": None if context is None else list(context)} | given
+    return (
+        base | {"citations": marks, "context": None if context is None else list(context)} | given
+    )
 
 
 def claim(support="supported", reference="supported", cited=None, citations="", chunks="g"):
