@@ -76,6 +76,7 @@ def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> 
             "extractors": registry.extractors(inputs.units),
         },
         "stages": [timed.stage for timed in plan.timed if timed.traced],
+        "answers": [] if config.answer is None else list(config.answer.variants),
         "models": models(config),
         "judge": judge_pins(config.judge),
         "tokenizer": config.tokenizer.identity(),

@@ -97,7 +97,7 @@ def verdicts(run: Run, task: str) -> pl.DataFrame:
     """The items of a run's judge (`calibration.items.SCHEMA`). Raises ConfigError without one."""
     found = items_of(run.judgements, run.answers, run.questions, task)
     if found.is_empty():
-        judged = ", ".join(run.manifest.get("judge", {}).get("tasks", ())) or "nothing"
+        judged = ", ".join((run.manifest.get("judge") or {}).get("tasks", ())) or "nothing"
         raise ConfigError(f"run {run.run_id} has no verdict of {task!r}; its judge judged {judged}")
     return found
 

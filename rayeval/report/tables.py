@@ -77,3 +77,8 @@ class Tables(Protocol):
     def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
         """The rows of a table where `column` is one of `values`, without reading the rest of it."""
         ...
+
+
+def measured_stages(run: Tables) -> tuple[str, ...]:
+    """The stages that have metrics: those that find hits, then those that answer."""
+    return (*run.manifest["stages"], *run.manifest.get("answers", ()))
