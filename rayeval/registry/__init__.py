@@ -4,6 +4,7 @@ Functions that end in a `shard` are steps' makers: a worker calls them with the 
 builds its own stage.
 """
 
+from rayeval.registry.answers import answer_rows, answering
 from rayeval.registry.arms import (
     ann_index,
     embedder,
@@ -21,6 +22,7 @@ from rayeval.registry.judgement import (
     per_query,
     totals,
 )
+from rayeval.registry.judging import judgement_rows, judging
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
 from rayeval.registry.reading import (
@@ -41,6 +43,8 @@ from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
 __all__ = [
     "Placed",
     "ann_index",
+    "answer_rows",
+    "answering",
     "asking",
     "catalogue",
     "chunker",
@@ -54,6 +58,8 @@ __all__ = [
     "fitted",
     "fuser",
     "index_recall",
+    "judgement_rows",
+    "judging",
     "missed",
     "nothing",
     "nothing_selected",

@@ -37,8 +37,24 @@ def calibration_text(found: Mapping[str, Any]) -> str:
             said = f"positive is {found['positive']} or more: {human:.1%} of people's labels, "
             parts.append(Text(said + f"{judge:.1%} of the judge's"))
     parts += [_confusion(found), *_people(found), *_slices(found)]
+    parts += _corrected(found)
     parts += _left_out(found)
     return rendered(parts)
+
+
+def _corrected(found: Mapping[str, Any]) -> list[RenderableType]:
+    """What a run's judge says of all its items, and what it comes to with people's labels."""
+    both = found.get("corrected")
+    if both is None:
+        return []
+    table = headed(f"share of {both['of']}", "value", "95% interval")
+    table.row("the judge, as it is", _figure(both["judge"]), "")
+    for key, said in (("labels", "people's labels alone"), ("ppi", "both (PPI++)")):
+        one = both[key]
+        limits = None if one["low"] is None else [one["low"], one["high"]]
+        table.row(said, _figure(one["value"]), _interval(limits))
+    said = f"{both['labelled']:,} of {both['n']:,} items are labelled; λ {both['tuning']:.2f}"
+    return [titled("In the run", table), Text(said)]
 
 
 def _interval(limits: list[float] | None) -> str:

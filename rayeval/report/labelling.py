@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rayeval.report.passages import where
-from rayeval.report.question import shortened
+from rayeval.report.plain import shortened
 from rayeval.report.terminal import number, rendered
 
 LONG = 1_600

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len, set_cell_size
+
 _SHOWN = {code: 0x2400 + code for code in range(0x20) if code != ord("\n")}
 _SHOWN |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 """Control characters by their pictures (␛ for escape); those beyond ASCII have none."""
@@ -15,3 +17,9 @@ def printable(text: str) -> str:
 def plural(count: int, noun: str) -> str:
     """`count` of what `noun` names."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """One line of at most `most` columns; a Korean character takes two."""
+    line = " ".join(text.split())
+    return line if cell_len(line) <= most else set_cell_size(line, most - 1).rstrip() + "…"

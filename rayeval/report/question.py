@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from rich.cells import cell_len, set_cell_size
 
 from rayeval.errors import RunError
-from rayeval.report.plain import printable
+from rayeval.report.answers import answer_lines, answers_json
+from rayeval.report.judgements import judgement_lines, judgements_json
+from rayeval.report.plain import printable, shortened
 from rayeval.report.tables import Tables
 
 TOP = 5
@@ -41,6 +42,8 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
         "stages": {
             row["stage"]: _stage(row, passages, gold) for row in rows if row["stage"] != "filter"
         },
+        "answers": answers_json(run, question_id),
+        "judgements": judgements_json(run, question_id),
     }
 
 
@@ -59,6 +62,8 @@ def question_text(run: Tables, question_id: str) -> str:
     for name, stage in facts["stages"].items():
         lines += ["", f"{name}: {_stage_line(stage, needed)}"]
         lines += [_hit_line(hit) for hit in _worth_reading(stage["hits"], needed)]
+    lines += answer_lines(facts["answers"])
+    lines += judgement_lines(facts["judgements"])
     return printable("\n".join(lines))
 
 
@@ -209,9 +214,3 @@ def _hit_line(hit: Mapping[str, Any]) -> str:
     if hit["text"]:
         lines.append(f"                 {shortened(hit['text'])}")
     return "\n".join(lines)
-
-
-def shortened(text: str, most: int = 80) -> str:
-    """One line of at most `most` columns; a Korean character takes two."""
-    line = " ".join(text.split())
-    return line if cell_len(line) <= most else set_cell_size(line, most - 1).rstrip() + "…"

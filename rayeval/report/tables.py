@@ -55,6 +55,21 @@ class Tables(Protocol):
         ...
 
     @property
+    def answers(self) -> pl.DataFrame:
+        """A row per (question_id, variant, repeat); none where nothing was answered."""
+        ...
+
+    @property
+    def judgements(self) -> pl.DataFrame:
+        """A row per judged answer; none where nothing was judged."""
+        ...
+
+    @property
+    def judged_again(self) -> pl.DataFrame:
+        """The same of the answers that were judged a second time."""
+        ...
+
+    @property
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage)."""
         ...

@@ -5,11 +5,8 @@ from __future__ import annotations
 import typer
 
 from rayeval.cli.judge.calibrate import calibrate
+from rayeval.cli.judge.sample import sample
 
 judge = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 judge.command()(calibrate)
-
-
-@judge.callback()
-def _group() -> None:
-    """A group, also while it has one command."""
+judge.command()(sample)

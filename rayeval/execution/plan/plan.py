@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rayeval.corpus.units import Unit
 from rayeval.execution.artifacts import Sources
 from rayeval.execution.config import RunConfig
-from rayeval.execution.plan.arm import Arm
-from rayeval.execution.plan.builder import Builder
+from rayeval.execution.plan.answer import answer_steps
+from rayeval.execution.plan.builder import Builder, columns
 from rayeval.execution.plan.corpus import corpus_steps
 from rayeval.execution.plan.gold import gold_steps
+from rayeval.execution.plan.judge import answered, judging_steps
 from rayeval.execution.plan.judged import described, judge_steps, walked
 from rayeval.execution.plan.missed import missed_steps
 from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.plan.search import arm_steps
 from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
+from rayeval.execution.plan.timed import Timed, timed_arm
 from rayeval.execution.step import Step, digest
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A stage of the trace and the steps whose time is its own."""
-
-    stage: str
-    steps: tuple[Step, ...]
-    arm: str | None = None
-    """The arm that goes on to fusion with this stage."""
-    counters: tuple[tuple[str, str, str], ...] = ()
-    """(key, column, counter)."""
-    output: Step | None = None
-    """The step with its hits, where that is not the last one timed."""
-
-    @property
-    def shown(self) -> Step:
-        """The step whose output is the stage's part of the trace."""
-        return self.output or self.steps[-1]
 
 
 @dataclass(frozen=True)
@@ -89,7 +72,7 @@ class Plan(Steps):
     def sources(self, root: str) -> Sources:
         """What the run's files are written from."""
         stages = [("filter", self.filter.key)]
-        stages += [(timed.stage, timed.shown.key) for timed in self.timed]
+        stages += [(timed.stage, timed.shown.key) for timed in self.timed if timed.traced]
         return Sources(
             root=root,
             questions=self.resolved.key,
@@ -112,7 +95,7 @@ def make_plan(
     gold = gold_steps(builder, corpus, resolved)
     arms = [arm_steps(builder, name, corpus, resolved) for name in config.retrieve.arms]
     hits = {stage: step for arm in arms for stage, step in arm.stages.items()}
-    timed = [_timed_arm(arm, stage) for arm in arms for stage in arm.stages]
+    timed = [timed_arm(arm, stage) for arm in arms for stage in arm.stages]
     passages = passages_step(builder, arms, corpus, resolved)
     last = fuse_step(builder, arms, resolved)
     if "fused" in last:
@@ -129,13 +112,28 @@ def make_plan(
         if context is not None:
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))
+            last = {"context": context}
     later = {t.stage: t.shown for t in timed if t.stage not in hits}
+    answers = None
+    for label, step in last.items():
+        answers = answer_steps(builder, (label, step), arms, corpus, resolved)
     # What no arm found is a matter of the arms alone: another reranker doesn't rank it again.
     searched = walked(hits, gold, passages, resolved)
     missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
     pipeline = described(arms, list(later))
     batch = walked({**hits, **later}, gold, passages, resolved)
-    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold)
+    said: dict[str, Step] = {}
+    if answers is not None:
+        timed.append(answers.timed)
+        pipeline = replace(pipeline, answers=tuple(answers.variants))
+        batch += (*columns(resolved, "reference_answer"), *answers.columns)
+        said["answers.parquet"] = answers.rows
+    if answers is not None and config.judge is not None:
+        judging = judging_steps(builder, config.judge, resolved, answered(answers))
+        pipeline = replace(pipeline, judged=tuple(config.judge.asked))
+        batch += judging.columns
+        said |= judging.tables
+    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold) | said
     return Plan(
         steps=tuple(builder.steps.values()),
         resolved=resolved,
@@ -147,18 +145,6 @@ def make_plan(
         places=(passages, gold.chunks),
         foreign=tuple(arm.onward[1] for arm in arms if arm.asking is not None),
     )
-
-
-def _timed_arm(arm: Arm, stage: str) -> Timed:
-    """An arm's stage; a dense one embeds the question first, a live one's time is its answer's."""
-    search = arm.stages[stage]
-    onward = arm.name if stage == arm.onward[0] else None
-    if arm.asking is not None:
-        return Timed(stage, (arm.asking,), onward, output=search)
-    if arm.queries is None:
-        return Timed(stage, (search,), onward)
-    tokens = ((arm.queries.key, "tokens", "embedded_tokens"),)
-    return Timed(stage, (arm.queries, search), onward, tokens)
 
 
 def sequence(plan: Steps) -> Sequence[Step]:
