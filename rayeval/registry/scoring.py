@@ -98,9 +98,9 @@ def nothing(schema: pa.Schema, shard: Shard) -> Produced:
     yield schema.empty_table(), ()
 
 
-def texts(paths: Sequence[str], shard: Shard) -> Produced:
-    """The texts in a trace as evidence of the current revisions."""
-    for table in own_texts.texts(paths):
+def texts(paths: Sequence[str], chunks: Sequence[str], shard: Shard) -> Produced:
+    """The texts in a trace and its chunks as evidence of the current revisions."""
+    for table in own_texts.texts(paths, chunks):
         yield choose_revisions(table, shard.table("catalogue")), ()
 
 

@@ -123,8 +123,13 @@ def _anchored(
         Step(
             name="texts",
             kind="produce",
-            identity={"step": "texts", "trace": inputs.trace_sha256},
-            make=partial(registry.texts, scoring.paths),
+            identity={
+                "step": "texts",
+                "v": 2,
+                "trace": inputs.trace_sha256,
+                "chunks": inputs.chunks_sha256,
+            },
+            make=partial(registry.texts, scoring.paths, scoring.chunks),
             schema=QUESTIONS,
             whole={"catalogue": corpus.catalogue.key},
         )
@@ -157,7 +162,7 @@ def _scored(
         kind="map",
         identity={
             "step": "scored",
-            "v": 2,
+            "v": 3,
             "trace": inputs.trace_sha256,
             "chunks": inputs.chunks_sha256,
             "metrics": scoring.metrics.identity(),
