@@ -1,7 +1,7 @@
 # make setup     .venv with rayeval and everything that demo and tests need
 # make demo      the sample handbook, end to end, with real models that install from packages
 # make check     ruff, mypy --strict, import contracts
-# make test      the quick suite; test-slow, test-ray and test-pages are the rest
+# make test      the quick suite; test-slow, test-ray, test-pages and test-vllm are the rest
 # make bench     ratios against peers, each in one run (docs/benchmarks.md)
 # make docs      docs/configuration.md from the settings' own descriptions
 
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo check test test-slow test-ray test-pages bench docs clean
+.PHONY: setup demo check test test-slow test-ray test-pages test-vllm bench docs clean
 
 setup: $(VENV)/ready
 
@@ -43,6 +43,12 @@ test-ray: setup
 test-pages: setup
 	command -v chromium || { apt-get update -qq && apt-get install -qqy --no-install-recommends chromium fonts-nanum; }
 	$(BIN)/pytest -q -m pages
+
+# A real model on this machine's CPU, in an environment of its own that is kept in the user's cache.
+test-vllm:
+	folder=$$(PYTHON=$(PYTHON) tests/vllm/setup.sh) && \
+	RAYEVAL_VLLM=$$folder PYTHONPATH=. VLLM_CPU_KVCACHE_SPACE=1 \
+	$$folder/env/bin/python -m pytest -q -m vllm tests/vllm
 
 bench: setup
 	$(BIN)/python tests/bench/run.py

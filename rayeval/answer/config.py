@@ -66,13 +66,5 @@ class OpenAIAnswer(_Answer, OpenAI):
 class VllmAnswer(_Answer, Vllm):
     """Answers from vLLM's own engine on the worker, on a GPU where placement has one."""
 
-    def identity_of(self, variant: Variant) -> dict[str, Any]:
-        """With the model's revision instead of its place."""
-        from rayeval.chat.vllm import located
-
-        identity = super().identity_of(variant)
-        identity.pop("model")
-        return {**identity, "revision": located(self)[1]}
-
 
 Answer = Annotated[OpenAIAnswer | VllmAnswer, Field(discriminator="kind")]

@@ -19,4 +19,4 @@ def build(config: OpenAI | Vllm, log: Log, scope: str = "") -> Engine:
         return Endpoint(config, log, scope)
     from rayeval.chat.vllm import VllmEngine
 
-    return VllmEngine(config, log)
+    return VllmEngine(config, log, scope)

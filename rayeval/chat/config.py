@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -15,6 +17,7 @@ from pydantic import (
 )
 
 from rayeval.live.config import SECRET, Version
+from rayeval.models import PACKAGE, model_path
 from rayeval.stage import StageConfig
 
 
@@ -72,7 +75,9 @@ class OpenAI(Chat):
     }
 
     kind: Literal["openai"] = "openai"
-    url: str = Field(pattern=r"^https?://[^@/]+(/|$)", description="e.g. http://127.0.0.1:8000/v1")
+    url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
+        pattern=r"^https?://[^@/?#]+(/[^?#]*)?$", description="e.g. http://127.0.0.1:8000/v1"
+    )
     headers: dict[str, str] = Field(
         {}, description="values may hold ${NAME}, which stands in the environment"
     )
@@ -105,6 +110,23 @@ class Vllm(Chat):
     max_model_len: PositiveInt | None = Field(None, description="tokens; default: the model's own")
     gpu_memory_utilization: float = Field(0.9, gt=0, le=1)
     enforce_eager: bool = False
+
+    def located(self) -> tuple[str, str]:
+        """The model's folder, and its revision: the declared one, else a digest of its files.
+
+        Raises ModelError if there is no such model.
+        """
+        local = self.model.startswith(PACKAGE) or Path(self.model).expanduser().exists()
+        if self.revision is not None and not local:
+            return model_path(f"{self.model}@{self.revision}")
+        folder, found = model_path(self.model)
+        return folder, self.revision or found
+
+    def identity(self) -> dict[str, Any]:
+        """With the model's revision instead of its place."""
+        identity = super().identity()
+        del identity["model"]
+        return {**identity, "revision": self.located()[1]}
 
 
 ChatModel = Annotated[OpenAI | Vllm, Field(discriminator="kind")]

@@ -2,125 +2,124 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from jinja2 import TemplateError
 
-from rayeval.chat.config import Prices, Vllm
+from rayeval.chat.budget import Account
+from rayeval.chat.config import Vllm
 from rayeval.chat.engine import Failed, Reply, Request
-from rayeval.errors import InfrastructureError, MissingExtraError, ModelError
+from rayeval.chat.record import digest, reply
+from rayeval.chat.running import end, library, running
+from rayeval.errors import InfrastructureError
 from rayeval.live.log import Log
-from rayeval.models import PACKAGE, model_path
-
-SETTINGS = {
-    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is for what a command was asked for
-    "VLLM_LOGGING_LEVEL": "WARNING",
-    "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_HOST_IP": "127.0.0.1",  # its processes talk to each other on this machine alone
-}
-"""Of the environment: vLLM reads them when it is imported. The user's own win."""
+from rayeval.live.retry import AGAIN
 
 WHOLE = ("stop", "length")
 """How a reply ends that is all the model would say, or was let say."""
 
-Asked = Sequence[tuple[str, Request]]
+Batch = Sequence[tuple[str, Request]]
 """Requests by their digests."""
-
-
-def located(config: Vllm) -> tuple[str, str]:
-    """The model's folder, and its revision: the declared one, else a digest of the folder's files.
-
-    Raises ModelError if there is no such model.
-    """
-    name, declared = config.model, config.revision
-    local = name.startswith(PACKAGE) or Path(name).expanduser().exists()
-    if declared is not None and not local:
-        return model_path(f"{name}@{declared}")
-    folder, found = model_path(name)
-    return folder, declared or found
+Outcome = dict[str, Any] | Failed
+"""A record of the log, or why there is none."""
 
 
 class VllmEngine:
     """One model on this worker, loaded when the first request comes that the log doesn't know.
 
+    Each worker counts its budget by itself.
     Raises MissingExtraError if vLLM is absent, ModelError if there is no such model.
     """
 
-    def __init__(self, config: Vllm, log: Log) -> None:
-        self._library = _imported()
-        self._config, self._log = config, log
-        self._folder, self._revision = located(config)
+    def __init__(self, config: Vllm, log: Log, scope: str = "") -> None:
+        self._library = library()
+        _, revision = config.located()
+        self._config, self._log = config.model_copy(update={"revision": revision}), log
+        self._account = Account(config, log, scope)
 
     def complete(self, requests: Sequence[Request]) -> list[Reply | Failed]:
-        """Per request what was said, or why nothing was; in the order of `requests`.
+        """Per request what was said, or why nothing was; equal requests are computed once.
 
         Raises ModelError if the model can't be loaded, InfrastructureError if the engine dies.
         """
-        names = [self._digest(request) for request in requests]
-        asked = dict(zip(names, requests, strict=True))
-        answers = {name: self._log.get(name) for name in asked}
-        new = [(name, request) for name, request in asked.items() if answers[name] is None]
-        answers |= self._computed(new) if new else {}
-        return [_told(name, answers[name], self._config.prices) for name in names]
+        self._account.begin()
+        names = [digest(self._config, request) for request in requests]
+        found = self._all(dict(zip(names, requests, strict=True)))
+        return [
+            one if isinstance(one, Failed) else reply(one, name, self._config.prices)
+            for name in names
+            for one in (found[name],)
+        ]
 
-    @cached_property
-    def _engine(self) -> Any:
-        config = self._config
-        try:
-            return self._library.LLM(
-                model=self._folder,
-                dtype=config.dtype,
-                max_model_len=config.max_model_len,
-                gpu_memory_utilization=config.gpu_memory_utilization,
-                enforce_eager=config.enforce_eager,
-                disable_log_stats=False,  # they hold the times of every single request
-            )
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ModelError(f"vLLM can't load the model {config.model!r}: {error}") from error
-        except RuntimeError as error:
-            raise InfrastructureError(
-                f"vLLM's engine did not start with the model {config.model!r}: {error} What it "
-                "printed before says why. On Ray, placement.gpus is what gives a worker a GPU."
-            ) from error
+    def _all(self, requests: Mapping[str, Request]) -> dict[str, Outcome]:
+        """In order; where the budget lets in only some, their cost decides about the next."""
+        found: dict[str, Outcome] = {}
+        batch: list[tuple[str, Request]] = []
+        spent = False
+        for name, request in requests.items():
+            known = self._log.get(name)
+            if known is not None:
+                self._account.charge(name, request, known)
+                found[name] = known
+                continue
+            if not spent and not self._account.takes(name, request):
+                found |= self._settled(batch)
+                batch = []
+                spent = not self._account.takes(name, request)
+            if spent:
+                found[name] = Failed("budget", f"the budget is spent{AGAIN}", name)
+            else:
+                batch.append((name, request))
+        return found | self._settled(batch)
 
-    def _computed(self, batch: Asked) -> dict[str, Any]:
-        """Per digest the answer, which the log has then, or `{"failed"}`.
+    def _settled(self, batch: Batch) -> dict[str, Outcome]:
+        """The outcomes of a batch, which are in the log and in the account when this returns."""
+        found = dict(self._computed(batch)) if batch else {}
+        for name, request in batch:
+            record = found[name]
+            self._account.settle(name, request, record if isinstance(record, dict) else None)
+        return found
 
-        vLLM refuses a batch for one request in it, so a refused batch is halved.
-        """
-        messages = [[{"role": r, "content": c} for r, c in one.messages] for _, one in batch]
+    def _computed(self, batch: Batch) -> Iterator[tuple[str, Outcome]]:
+        """vLLM refuses a whole batch for one request in it, so a refused batch is halved."""
+        messages = [_messages(request) for _, request in batch]
         sampling = [self._sampling(request) for _, request in batch]
         try:
-            outputs = self._engine.chat(messages, sampling, use_tqdm=False)
+            engine = running(self._library, self._config)
+            outputs = engine.chat(messages, sampling, use_tqdm=False)
         except self._library.v1.engine.exceptions.EngineDeadError as error:
+            end()
             raise InfrastructureError(f"vLLM's engine died: {error}") from error
         except (self._library.exceptions.VLLMClientError, ValueError, TemplateError) as error:
-            if len(batch) == 1:
-                return {batch[0][0]: {"failed": str(error)}}
-            middle = len(batch) // 2
-            return self._computed(batch[:middle]) | self._computed(batch[middle:])
-        names = [name for name, _ in batch]
-        return {name: self._kept(name, one) for name, one in zip(names, outputs, strict=True)}
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                yield from self._computed(batch[:middle])
+                yield from self._computed(batch[middle:])
+                return
+            yield self._failed(*batch[0], f"vLLM can't take the request: {error}")
+            return
+        for (name, request), output in zip(batch, outputs, strict=True):
+            if output.outputs[0].finish_reason in WHOLE:
+                record = {**self._asked(request), **_record(output)}
+                self._log.put(name, record)
+                yield name, record
+            else:
+                reason = f"vLLM broke the reply off: {output.outputs[0].finish_reason}{AGAIN}"
+                yield self._failed(name, request, reason)
 
-    def _kept(self, name: str, output: Any) -> dict[str, Any]:
-        said = output.outputs[0]
-        if said.finish_reason not in WHOLE:
-            return {"failed": f"vLLM broke the reply off: {said.finish_reason}"}
-        answer = {
-            "text": said.text,
-            "finish_reason": said.finish_reason,
-            "prompt_tokens": len(output.prompt_token_ids),
-            "completion_tokens": len(said.token_ids),
-            "latency_ms": 1000 * (output.metrics.last_token_ts - output.metrics.queued_ts),
-        }
-        self._log.put(name, answer)
-        return answer
+    def _failed(self, name: str, request: Request, reason: str) -> tuple[str, Failed]:
+        row = {"note": "failed", "of": name, **self._asked(request), "said": reason}
+        self._log.note(row)
+        return name, Failed("failed", reason, name)
+
+    def _asked(self, request: Request) -> dict[str, Any]:
+        """What the log says of a request."""
+        body = {"messages": _messages(request), "schema": request.schema, "repeat": request.repeat}
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return {"attempt": 1, "at": at, "body": json.dumps(body, ensure_ascii=False)}
 
     def _sampling(self, request: Request) -> Any:
         config, params = self._config, self._library.sampling_params
@@ -133,39 +132,22 @@ class VllmEngine:
             structured_outputs=schema and params.StructuredOutputsParams(json=dict(schema)),
         )
 
-    def _digest(self, request: Request) -> str:
-        decides = {
-            "engine": self._config.identity(),
-            "revision": self._revision,
-            "prompt": request.prompt,
-            "messages": request.messages,
-            "schema": request.schema,
-            "repeat": request.repeat,
-        }
-        text = json.dumps(decides, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+def _messages(request: Request) -> list[dict[str, str]]:
+    return [{"role": role, "content": text} for role, text in request.messages]
 
 
-def _told(name: str, answer: Mapping[str, Any], prices: Prices | None) -> Reply | Failed:
-    if "failed" in answer:
-        return Failed("failed", answer["failed"], name)
-    cost = None
-    if prices is not None:
-        cost = (
-            answer["prompt_tokens"] * prices.input_per_million
-            + answer["completion_tokens"] * prices.output_per_million
-        ) / 1e6
-    return Reply(**answer, cost_usd=cost, request=name)
-
-
-def _imported() -> Any:
-    for name, value in SETTINGS.items():
-        os.environ.setdefault(name, value)
-    try:
-        import vllm
-        import vllm.exceptions
-        import vllm.sampling_params
-        import vllm.v1.engine.exceptions
-    except ImportError as error:
-        raise MissingExtraError.of("vllm", "gpu", why="the chat model vllm") from error
-    return vllm
+def _record(output: Any) -> dict[str, Any]:
+    """What vLLM said, written as an endpoint would."""
+    said = output.outputs[0]
+    prompt, completion = len(output.prompt_token_ids), len(said.token_ids)
+    response = {
+        "choices": [{"message": {"content": said.text}, "finish_reason": said.finish_reason}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": completion},
+    }
+    return {
+        "response": json.dumps(response, ensure_ascii=False),
+        "latency_ms": 1000 * (output.metrics.last_token_ts - output.metrics.queued_ts),
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+    }

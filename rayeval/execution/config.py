@@ -16,6 +16,7 @@ from rayeval.errors import ConfigError
 from rayeval.execution.placement import Placement
 from rayeval.fuse.fusion import Fuse, weights_of
 from rayeval.golden.config import Golden
+from rayeval.judge.config import Judge
 from rayeval.metrics.config import Metrics
 from rayeval.rerank.config import CrossEncoder
 from rayeval.rerank.live import HttpReranker, PythonReranker
@@ -33,8 +34,9 @@ STAGES = ("ingest", "parse", "chunk", "filter", "retrieve", "fuse", "fused", "re
           "context", "answer", "closed_book", "gold_context", "judge", "retrieval", "end_to_end")
 STEPS = ("documents", "catalogue", "elements", "chunks", "questions", "located", "spots",
          "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "offered", "fitted",
-         "texts", "gold_texts", "answers", "answer_rows", "missed", "neighbours", "per_query",
-         "failures", "aggregate", "slices")
+         "texts", "gold_texts", "answers", "answer_rows",
+         "judged", "judged_again", "judged_twice", "judgement_rows", "judged_again_rows",
+         "missed", "neighbours", "per_query", "failures", "aggregate", "slices")
 COLUMNS = ("question_id", "question", "answerable", "labels", "evidence", "required_aspects",
            "removed_gold", "sampled")
 # fmt: on
@@ -77,6 +79,7 @@ class RunConfig(Part):
     rerank: Rerank | None = None
     context: Context | None = None
     answer: Answer | None = None
+    judge: Judge | None = None
     metrics: Metrics = Metrics()
     latency: Latency = Latency()
     placement: Placement = Placement()
@@ -99,6 +102,8 @@ class RunConfig(Part):
                 f"fuse: missing; with {len(self.retrieve.arms)} arms, rerank, context and answer "
                 f"need one fused list, e.g. fuse: {{kind: rrf, depth: 20}}"
             )
+        if self.judge is not None and self.answer is None:
+            raise ValueError("judge: there are no answers to judge; answer: is missing")
         try:
             if self.fuse is not None:
                 weights_of(self.fuse, tuple(self.retrieve.arms))

@@ -19,6 +19,8 @@ from rayeval.golden.problems import shown as short
 
 PATHS = {"path", "model", "base", "folder", "prompt"}
 """Settings that may name a file or folder."""
+SEVERAL = {"prompts", "calibration"}
+"""Settings whose items all name files."""
 REMOTE: dict[Any, frozenset[str]] = {
     "openai": frozenset({"model", "query_body", "passage_body"}),
     "http": frozenset({"body", "headers", "fields"}),
@@ -51,6 +53,17 @@ def read_config(path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         raise ConfigError(f"{path}: expected keys such as golden and corpus, found {values!r}")
     base = path.rpartition("/")[0] if files.is_uri(path) else str(Path(path).absolute().parent)
     return _overridden(values, overrides, path, base)
+
+
+def judge_part(path: str) -> Any:
+    """The `judge:` part of the YAML file `path`, with its paths absolute, not yet checked."""
+    values = read_config(path)
+    if not isinstance(values.get("judge"), dict):
+        raise ConfigError(
+            f"{path}: expected a part judge: {{kind: openai, url: …, model: …}}, found "
+            f"{', '.join(map(str, values)) or 'nothing'}"
+        )
+    return values["judge"]
 
 
 def load_values(values: dict[str, Any], overrides: Sequence[str] = ()) -> Loaded:
@@ -111,6 +124,10 @@ def _located(value: Any, base: str) -> Any:
 
 def _placed(key: Any, value: Any, base: str) -> Any:
     """One setting, made absolute if it is a path."""
+    if key in SEVERAL and isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        placed = {name: _placed("path", item, base) for name, item in items}
+        return placed if isinstance(value, dict) else list(placed.values())
     if key not in PATHS or not isinstance(value, str) or value.startswith("package:"):
         return _located(value, base)
     place = files.resolve(value, base)

@@ -22,6 +22,7 @@ from rayeval.registry.judgement import (
     per_query,
     totals,
 )
+from rayeval.registry.judging import judgement_rows, judging
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
 from rayeval.registry.reading import (
@@ -58,6 +59,8 @@ __all__ = [
     "fitted",
     "fuser",
     "index_recall",
+    "judgement_rows",
+    "judging",
     "missed",
     "nothing",
     "nothing_selected",

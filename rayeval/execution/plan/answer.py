@@ -12,6 +12,7 @@ from rayeval import registry
 from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
 from rayeval.answer.rows import ROWS
 from rayeval.answer.stage import MEASURED, SUMS
+from rayeval.chat.config import OpenAI, Vllm
 from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
@@ -124,9 +125,9 @@ def _asking(
     )
 
 
-def chat_log(config: Config) -> str:
+def chat_log(config: OpenAI | Vllm) -> str:
     """The name of the log of what a model said: whoever asks it the same has it there."""
-    url = config.url if isinstance(config, OpenAIAnswer) else None
+    url = config.url if isinstance(config, OpenAI) else None
     return digest({"kind": config.kind, "url": url, "model": config.model})
 
 

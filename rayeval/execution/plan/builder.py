@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -38,11 +38,11 @@ class Builder:
         self.named[step.name] = step
         return step
 
-    def add_asking(self, step: Step) -> Step:
+    def add_asking(self, step: Step, in_vain: Callable[[Output], bool] | None = None) -> Step:
         """As `add`, for a step that asks somebody: one that ended with errors which may pass is
         done again, as another attempt, and with it all that rests on it."""
-        first, attempt = step, 0
-        while self.root is not None and asked_in_vain(Output(self.root, step.key)):
+        first, attempt, in_vain = step, 0, in_vain or asked_in_vain
+        while self.root is not None and in_vain(Output(self.root, step.key)):
             attempt += 1
             step = replace(first, identity={**first.identity, "attempt": attempt})
         return self.add(step)

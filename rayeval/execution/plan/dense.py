@@ -11,6 +11,7 @@ from rayeval.execution.manifest import libraries
 from rayeval.execution.plan.arm import Arm, filter_identity
 from rayeval.execution.plan.builder import Builder, columns
 from rayeval.execution.plan.corpus import CorpusSteps
+from rayeval.execution.plan.questions import drawn
 from rayeval.execution.step import Step, digest
 from rayeval.retrieve.dense.ann import INDEX, AnnSearch
 from rayeval.retrieve.dense.config import Ann, Dense, Embedder, SentenceTransformers, Side
@@ -96,7 +97,8 @@ def one_at_a_time(config: Embedder) -> Embedder:
 def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:
     batch = arm.query
     if config.ann is not None and config.exact_sample is not None:
-        batch += columns(_sample(builder, config.exact_sample, resolved), "sampled")
+        size, seed = config.exact_sample, builder.run.seed
+        batch += columns(drawn(builder, "exact_sample", size, seed, resolved), "sampled")
     return builder.add(
         Step(
             name=f"{arm.name}_exact",
@@ -109,21 +111,6 @@ def _exact(builder: Builder, arm: Arm, config: Dense, resolved: Step) -> Step:
             sharded=arm.sharded,
             whole=arm.whole,
             model=True,
-        )
-    )
-
-
-def _sample(builder: Builder, size: int, resolved: Step) -> Step:
-    """Which questions are among the `size` that the seed draws, by id."""
-    seed = builder.run.seed
-    return builder.add(
-        Step(
-            name="exact_sample",
-            kind="produce",
-            identity={"size": size, "seed": seed},
-            make=partial(registry.sample, size, seed),
-            schema=pa.schema([("question_id", TEXT), ("sampled", pa.bool_())]),
-            sharded={"resolved": resolved.key},
         )
     )
 

@@ -14,7 +14,7 @@ from rayeval.execution.step import Step
 from rayeval.golden.config import Golden
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.golden.locate import SPOT, Locate
-from rayeval.tables import QUESTIONS
+from rayeval.tables import QUESTIONS, TEXT
 
 
 @dataclass(frozen=True)
@@ -89,5 +89,19 @@ def asked(
             make=partial(registry.questions, golden.config, metrics.relevant, limit),
             schema=QUESTIONS,
             whole={"catalogue": catalogue.key},
+        )
+    )
+
+
+def drawn(builder: Builder, name: str, size: int, seed: int, resolved: Step) -> Step:
+    """Which questions are among the `size` that the seed draws, by id: the column `sampled`."""
+    return builder.add(
+        Step(
+            name=name,
+            kind="produce",
+            identity={"size": size, "seed": seed},
+            make=partial(registry.sample, size, seed),
+            schema=pa.schema([("question_id", TEXT), ("sampled", pa.bool_())]),
+            sharded={"resolved": resolved.key},
         )
     )
