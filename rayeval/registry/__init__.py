@@ -4,7 +4,7 @@ Functions that end in a `shard` are steps' makers: a worker calls them with the 
 builds its own stage.
 """
 
-from rayeval.registry.answers import answer_rows, answering, given_answers
+from rayeval.registry.answers import answer_rows, answering
 from rayeval.registry.arms import (
     ann_index,
     embedder,
@@ -39,6 +39,7 @@ from rayeval.registry.reading import (
 )
 from rayeval.registry.sampling import draw, sample
 from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
+from rayeval.registry.told import told
 
 __all__ = [
     "Placed",
@@ -57,7 +58,6 @@ __all__ = [
     "first_failure",
     "fitted",
     "fuser",
-    "given_answers",
     "index_recall",
     "judgement_rows",
     "judging",
@@ -80,6 +80,7 @@ __all__ = [
     "statistics",
     "term_counter",
     "texts",
+    "told",
     "totals",
     "units",
     "unpacked",
