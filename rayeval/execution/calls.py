@@ -109,18 +109,24 @@ def _framed(table: pa.Table, batch: pa.Table, errors: pa.Array) -> pa.Table:
 
 
 def _answers(
-    stage: Stage, batch: pa.Table, batch_rows: int, errors: list[str | None], *, flat: bool = False
+    stage: Stage,
+    batch: pa.Table,
+    batch_rows: int,
+    errors: list[str | None],
+    *,
+    flat: bool = False,
 ) -> Iterator[tuple[Rows, pa.Table]]:
     """The stage called on the rows without error, `batch_rows` at a time.
 
-    flat: its rows are not the batch's, and an `error` among them is a thing that they tell.
+    flat: its rows are not the batch's, so that their errors are none of the batch's.
     """
     run = np.array([error is None for error in errors], dtype=bool)
     if SAMPLED in batch.column_names:
         run &= batch[SAMPLED].to_numpy(zero_copy_only=False)
     healthy = np.flatnonzero(run)
     for start in range(0, len(healthy), batch_rows):
-        yield from _halving(stage, batch, healthy[start : start + batch_rows], errors, flat)
+        rows = healthy[start : start + batch_rows]
+        yield from _halving(stage, batch, rows, errors, flat=flat)
 
 
 def _stated(table: pa.Table) -> dict[int, str]:
@@ -132,7 +138,7 @@ def _stated(table: pa.Table) -> dict[int, str]:
 
 
 def _halving(
-    stage: Stage, batch: pa.Table, rows: Rows, errors: list[str | None], flat: bool
+    stage: Stage, batch: pa.Table, rows: Rows, errors: list[str | None], *, flat: bool
 ) -> Iterator[tuple[Rows, pa.Table]]:
     try:
         table = stage(batch.take(pa.array(rows)))
@@ -144,10 +150,10 @@ def _halving(
             errors[rows[0]] = f"{said}{error}"
             return
         middle = len(rows) // 2
-        yield from _halving(stage, batch, rows[:middle], errors, flat)
-        yield from _halving(stage, batch, rows[middle:], errors, flat)
+        yield from _halving(stage, batch, rows[:middle], errors, flat=flat)
+        yield from _halving(stage, batch, rows[middle:], errors, flat=flat)
         return
-    wrong = unsound(table) | ({} if flat else _stated(table))
+    wrong = {} if flat else unsound(table) | _stated(table)
     for row, said in wrong.items():
         errors[rows[row]] = said
     good = np.array([row for row in range(len(rows)) if row not in wrong], dtype=np.int64)

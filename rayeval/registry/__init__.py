@@ -39,6 +39,7 @@ from rayeval.registry.reading import (
 )
 from rayeval.registry.sampling import draw, sample
 from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
+from rayeval.registry.told import told
 
 __all__ = [
     "Placed",
@@ -79,6 +80,7 @@ __all__ = [
     "statistics",
     "term_counter",
     "texts",
+    "told",
     "totals",
     "units",
     "unpacked",

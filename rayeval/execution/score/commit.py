@@ -30,18 +30,14 @@ def commit_score(
     plan: ScorePlan,
     done: Mapping[str, Done],
     warnings: Sequence[str],
-    answers: pa.Table,
     executor: Executor,
 ) -> None:
-    """Tables, report; then the manifest. answers: of the trace, kept where there are any."""
+    """Tables, report; then the manifest."""
     files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
     config = job.of_score
     keys = {name: step.key for name, step in plan.tables}
     task = (job.folder, job.options.root, plan.resolved.key, plan.scored.key, keys)
     [written] = executor.call(write_tables, [task])
-    if answers.num_rows:
-        name = "answers.parquet"
-        written[name] = artifacts.write_one(job.folder, name, [answers])
     passages = written["passages.parquet"]["rows"]
     value = _made_of(job, config, plan, passages)
     seal(job, {**value, **described(job, plan, done, warnings)}, written)

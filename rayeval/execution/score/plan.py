@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 
 from rayeval import registry
-from rayeval.corpus.units import Unit
+from rayeval.execution.plan.answer import answer_rows_step
 from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
+from rayeval.execution.score.answers import answers_step, reading, said
 from rayeval.execution.score.config import ScoreConfig
-from rayeval.execution.step import Step, digest
+from rayeval.execution.score.inputs import ScoreInputs
+from rayeval.execution.step import Step
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.golden.locate import SPOT, Locate
 from rayeval.metrics.failure.first_failure import FAILURES
 from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.registry.scoring import READ, Scoring
 from rayeval.tables import CATALOGUE, QUESTIONS, TEXT
-
-
-@dataclass(frozen=True)
-class ScoreInputs:
-    """What is read, by content."""
-
-    golden_sha256: str
-    trace_sha256: str
-    chunks_sha256: str
-    units: tuple[Unit, ...] = ()
-    fingerprints: tuple[str, ...] = ()
-
-    @property
-    def pins(self) -> dict[str, str]:
-        """What a resumed run must find again."""
-        corpus = digest(list(self.fingerprints))
-        return {
-            "golden": self.golden_sha256,
-            "trace": self.trace_sha256,
-            "chunks": self.chunks_sha256,
-            "corpus": corpus,
-        }
 
 
 @dataclass(frozen=True)
@@ -57,8 +38,13 @@ class ScorePlan(Steps):
     """Outputs that are tables of the run as they are."""
 
 
-def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> ScorePlan:
-    """The steps over what `inputs` found. scoring: how the trace is read."""
+def make_plan(
+    config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring, given: str | None = None
+) -> ScorePlan:
+    """The steps over what `inputs` found.
+
+    scoring: how the trace is read. given: the key of its answers, where it has some.
+    """
     builder = Builder(config)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
     if config.corpus is None:
@@ -71,8 +57,16 @@ def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> Sco
         catalogue = corpus.catalogue
         resolved = question_steps(builder, golden, corpus)
         anchored = _anchored(builder, inputs, scoring, corpus)
-    scored = builder.add(_scored(config, inputs, scoring, resolved, catalogue, anchored))
+    whole = {"catalogue": catalogue.key, **({} if anchored is None else {"texts": anchored.key})}
+    answers = None
+    if given is not None:
+        told = {**whole, "given": given}
+        answers = builder.add(answers_step(config, inputs, scoring, resolved, told))
+    scored = builder.add(_scored(config, inputs, scoring, resolved, whole, answers))
     tables = _tables(builder, scoring, scored, resolved)
+    if answers is not None:
+        rows = answer_rows_step(builder, {"answer": "answers"}, 1, resolved, said(answers))
+        tables = (*tables, ("answers.parquet", rows))
     return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
 
 
@@ -135,28 +129,17 @@ def _scored(
     inputs: ScoreInputs,
     scoring: Scoring,
     resolved: Step,
-    catalogue: Step,
-    anchored: Step | None,
+    whole: Mapping[str, str],
+    answers: Step | None,
 ) -> Step:
-    texts = {} if anchored is None else {"texts": anchored.key}
     return Step(
         name="scored",
         kind="map",
-        identity={
-            "step": "scored",
-            "v": 2,
-            "trace": inputs.trace_sha256,
-            "chunks": inputs.chunks_sha256,
-            "metrics": scoring.metrics.identity(),
-            "pipeline": repr(scoring.pipeline),
-            "any_order": scoring.any_order,
-            "depth": scoring.depth,
-            "tokenizer": config.tokenizer.identity(),
-        },
+        identity={"step": "scored", "v": 2, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
-        batch=columns(resolved, *READ),
-        whole={"catalogue": catalogue.key, **texts},
+        batch=(*columns(resolved, *READ), *(() if answers is None else said(answers))),
+        whole=whole,
         tolerant=True,
     )
 

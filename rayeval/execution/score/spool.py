@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rayeval import files
@@ -40,7 +41,10 @@ class Spooled:
     """Of the files that it was read from."""
     paths: tuple[str, ...]
     """Parquet files in order of questions."""
-    answers: pa.Table
+    answers: str | None = None
+    """The key of the output with tables.ANSWERS, where there are any."""
+    contexts: bool = False
+    """Whether the answers come with what the model was sent."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -54,16 +58,17 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
             raise ConfigError(f"trace: there is no file at {path}")
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
-        return Spooled(sha256, tuple(paths), ANSWERS.empty_table())
+        return Spooled(sha256, tuple(paths))
     key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
     hits, answers = Output(root, key), Output(root, digest({"answers": key}))
     if hits.manifest() is None or answers.manifest() is None:
         ours = format_ in (None, own.NAME)
         _write((own if ours else importer(str(format_))).read(paths), hits, answers)
     [told] = answers.manifest() or []
-    rows = pa.concat_tables(read(path) for path in answers.paths())
     notes = [note.message for note in told.problems]
-    return Spooled(sha256, tuple(hits.paths()), rows, notes)
+    sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
+    contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
+    return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
 
 
 def spool_tables(tables: Iterable[pa.Table], root: str) -> str:
