@@ -14,16 +14,17 @@ from rayeval.execution.plan.builder import Builder, columns, per_question, with_
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
+from rayeval.execution.plan.totals import Numbered, total_steps
 from rayeval.execution.score.answers import answers_step, reading, said
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.inputs import ScoreInputs
-from rayeval.execution.step import Step
+from rayeval.execution.step import Column, Step
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.golden.locate import SPOT, Locate
+from rayeval.metrics.answers.scores import SCORES
 from rayeval.metrics.failure.first_failure import FAILURES
-from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.registry.scoring import READ, Scoring
-from rayeval.tables import CATALOGUE, QUESTIONS, TEXT
+from rayeval.tables import CATALOGUE, QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -135,40 +136,48 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 2, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 3, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
-        batch=(*columns(resolved, *READ), *(() if answers is None else said(answers))),
+        batch=(*columns(resolved, *READ), *_said(resolved, answers)),
         whole=whole,
         tolerant=True,
     )
+
+
+def _said(resolved: Step, answers: Step | None) -> tuple[Column, ...]:
+    """What scoring reads where the trace has answers."""
+    if answers is None:
+        return ()
+    return (*columns(resolved, "reference_answer"), *said(answers))
 
 
 def _tables(
     builder: Builder, scoring: Scoring, scored: Step, resolved: Step
 ) -> tuple[tuple[str, Step], ...]:
     """File name → the step whose output is that table."""
-    numbers = [("stage", TEXT), ("status", TEXT)]
-    numbers += [(name, pa.float64()) for name in scoring.numbers.names]
-    per_query = _unpacked(
-        builder, scored, "per_query", pa.schema([("question_id", TEXT), *numbers])
+    numbers = scoring.numbers
+    per_answer = None
+    if scoring.pipeline.answers:
+        per_answer = _unpacked(builder, scored, "per_answer", numbers.answers_schema)
+    scores = Step(
+        name="top_scores",
+        kind="map",
+        identity={"step": "top_scores"},
+        make=registry.trace_scores,
+        schema=SCORES,
+        batch=columns(scored, "question_id", "trace"),
+        aligned=False,
+        tolerant=True,
     )
-    failures = _unpacked(builder, scored, "failures", FAILURES)
-    measured = scoring.numbers.measured
-    totals = [
-        builder.add(
-            Step(
-                name=name,
-                kind="produce",
-                identity={"step": name, "measured": measured},
-                make=partial(registry.totals, measured, name),
-                schema=schema,
-                sharded={"per_query": per_query.key, "questions": resolved.key},
-            )
-        )
-        for name, schema in (("aggregate", AGGREGATE), ("slices", SLICES))
-    ]
-    return tuple((f"{step.name}.parquet", step) for step in (per_query, failures, *totals))
+    told = Numbered(
+        resolved,
+        per_query=_unpacked(builder, scored, "per_query", numbers.schema),
+        failures=_unpacked(builder, scored, "failures", FAILURES),
+        scores=builder.add(scores),
+        per_answer=per_answer,
+    )
+    return tuple(total_steps(builder, numbers, told).items())
 
 
 def _unpacked(builder: Builder, scored: Step, name: str, schema: pa.Schema) -> Step:
