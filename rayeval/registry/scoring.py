@@ -17,6 +17,7 @@ from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
 from rayeval.interop.own import texts as own_texts
 from rayeval.interop.own.trace import Trace
+from rayeval.metrics.answers.scores import top_scores
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
 from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
@@ -36,7 +37,7 @@ PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())]
 READ = ("question_id", "answerable", "labels", "evidence", "required_aspects")
 """What scoring reads of a question."""
 SAID = ("reference_answer", "answers", "answers.error", "judged", "judged.error")
-"""What it reads besides where the trace has answers."""
+"""What it reads besides where the trace has answers, and a judge's verdicts on them."""
 EVERY = int(np.iinfo(np.int64).max)
 
 
@@ -73,12 +74,13 @@ class Scoring:
     @property
     def schema(self) -> pa.Schema:
         """A row per question: rows of the run's tables as list columns."""
-        numbers = list(self.numbers.schema)[1:]
+        own = self.numbers
+        packed = {"per_query": own.schema, "failures": FAILURES}
+        packed |= {"per_answer": own.answers_schema} if self.pipeline.answers else {}
         return pa.schema(
             [
                 ("question_id", TEXT),
-                ("per_query", pa.list_(pa.struct(numbers))),
-                ("failures", pa.list_(pa.struct(list(FAILURES)[1:]))),
+                *((n, pa.list_(pa.struct(list(rows)[1:]))) for n, rows in packed.items()),
                 *KEPT,
                 *((name, pa.bool_()) for name in FLAGS),
                 ("file", TEXT),
@@ -156,11 +158,12 @@ class Scorer:
         ordered = by_question(batch.select([n for n in batch.column_names if n in (*READ, *SAID)]))
         full, hits, seen, found = self.read(ordered)
         ids = ordered["question_id"]
+        rows = {"per_query": config.numbers(full), "failures": self.failures(full)}
+        rows |= {"per_answer": config.numbers.answers(full)} if config.pipeline.answers else {}
         table = pa.table(
             {
                 "question_id": ids,
-                "per_query": packed(config.numbers(full), ids),
-                "failures": packed(self.failures(full), ids),
+                **{name: packed(found, ids) for name, found in rows.items()},
                 **self.kept(hits, seen, n),
                 **seen.flags,
                 "file": pa.array([config.file] * n, TEXT),
@@ -228,6 +231,11 @@ def _problems(found: Sequence[Fault], n: int) -> pa.Array:
 def unpacked(column: str, names: Sequence[str], shard: Shard) -> Stage:
     """Lists of rows → the rows of a table."""
     return _Unpacked(column, tuple(names))
+
+
+def trace_scores(shard: Shard) -> Stage:
+    """The best hit's score of every stage in the kept trace."""
+    return lambda batch: top_scores(_Unpacked("trace", ("stage", "hits"))(batch))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from rayeval.execution.plan.judge import judging_steps
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.step import Column, Step
-from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.scoring import READ, Scoring
 from rayeval.registry.told import TOLD
 
@@ -61,12 +60,6 @@ class Answered:
     columns: tuple[Column, ...] = ()
     tables: Mapping[str, Step] = field(default_factory=dict)
     """File name → the step whose output is that table."""
-    answers: tuple[str, ...] = ()
-    judged: tuple[str, ...] = ()
-
-    def pipeline(self, hits: Pipeline) -> Pipeline:
-        """With the answers as its last stage."""
-        return replace(hits, answers=self.answers, judged=self.judged)
 
 
 def answered(builder: Builder, config: ScoreConfig, answers: Step, resolved: Step) -> Answered:
@@ -75,7 +68,7 @@ def answered(builder: Builder, config: ScoreConfig, answers: Step, resolved: Ste
     rows = answer_rows_step(builder, {"answer": "answers"}, 1, resolved, said)
     tables = {"answers.parquet": rows}
     if config.judge is None:
-        return Answered(said, tables, ("answer",))
+        return Answered(said, tables)
     judging = judging_steps(builder, config.judge, resolved, (*said, *columns(answers, "texts")))
     tables |= judging.tables
-    return Answered((*said, *judging.columns), tables, ("answer",), tuple(config.judge.asked))
+    return Answered((*said, *judging.columns), tables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
@@ -13,14 +13,15 @@ from rayeval.execution.plan.builder import Builder, columns, per_question, with_
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
+from rayeval.execution.plan.totals import Numbered, total_steps
 from rayeval.execution.score.answers import Answered, answered, answers_step, reading
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.step import Step
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.golden.locate import SPOT, Locate
+from rayeval.metrics.answers.scores import SCORES
 from rayeval.metrics.failure.first_failure import FAILURES
-from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.registry.scoring import READ, Scoring
 from rayeval.tables import CATALOGUE, QUESTIONS
 
@@ -67,7 +68,6 @@ def make_plan(
         told = {**whole, "given": given}
         answers = builder.add(answers_step(config, inputs, scoring, resolved, told))
         found = answered(builder, config, answers, resolved)
-        scoring = replace(scoring, pipeline=found.pipeline(scoring.pipeline))
     scored = builder.add(_scored(config, inputs, scoring, resolved, whole, found))
     tables = (*_tables(builder, scoring, scored, resolved), *found.tables.items())
     return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
@@ -156,23 +156,28 @@ def _tables(
     builder: Builder, scoring: Scoring, scored: Step, resolved: Step
 ) -> tuple[tuple[str, Step], ...]:
     """File name → the step whose output is that table."""
-    per_query = _unpacked(builder, scored, "per_query", scoring.numbers.schema)
-    failures = _unpacked(builder, scored, "failures", FAILURES)
-    measured = scoring.numbers.measured
-    totals = [
-        builder.add(
-            Step(
-                name=name,
-                kind="produce",
-                identity={"step": name, "measured": measured},
-                make=partial(registry.totals, measured, name),
-                schema=schema,
-                sharded={"per_query": per_query.key, "questions": resolved.key},
-            )
-        )
-        for name, schema in (("aggregate", AGGREGATE), ("slices", SLICES))
-    ]
-    return tuple((f"{step.name}.parquet", step) for step in (per_query, failures, *totals))
+    numbers = scoring.numbers
+    per_answer = None
+    if scoring.pipeline.answers:
+        per_answer = _unpacked(builder, scored, "per_answer", numbers.answers_schema)
+    scores = Step(
+        name="top_scores",
+        kind="map",
+        identity={"step": "top_scores"},
+        make=registry.trace_scores,
+        schema=SCORES,
+        batch=columns(scored, "question_id", "trace"),
+        aligned=False,
+        tolerant=True,
+    )
+    told = Numbered(
+        resolved,
+        per_query=_unpacked(builder, scored, "per_query", numbers.schema),
+        failures=_unpacked(builder, scored, "failures", FAILURES),
+        scores=builder.add(scores),
+        per_answer=per_answer,
+    )
+    return tuple(total_steps(builder, numbers, told).items())
 
 
 def _unpacked(builder: Builder, scored: Step, name: str, schema: pa.Schema) -> Step:

@@ -115,6 +115,9 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
         )
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
+    if spooled.answers is not None:
+        asked = () if config.judge is None else tuple(config.judge.asked)
+        pipeline = replace(pipeline, answers=("answer",), judged=asked)
     scoring = Scoring(
         paths=spooled.paths,
         stages=pipeline.stages,
