@@ -184,7 +184,7 @@ def compare(
     """What `new` changed against `base`: two runs, or what `load` takes, or a baseline's name.
 
     shared: compare on the questions that both have. allow: what may differ all the same (golden,
-    analyzer, hardware). metrics: those with intervals by slice.
+    analyzer, hardware, judge). metrics: those with intervals by slice.
     Raises PairingError for runs that can't be compared.
     """
     from rayeval.execution.decide.baselines import baseline

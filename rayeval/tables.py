@@ -202,6 +202,10 @@ ANSWERS = pa.schema(
 )
 """What a foreign pipeline answered, a row per (question_id, repeat)."""
 
+VARIANTS = ("answer", "closed_book", "gold_context")
+"""The stages of a run at which questions are answered: with the run's context, without any, and
+with the gold evidence for context."""
+
 CITATION = pa.struct([("mark", TEXT), ("chunk_id", TEXT)])
 """A citation as it is written (`E1`), and the chunk that it names; null: there is none such."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -74,7 +75,9 @@ class OpenAI(Chat):
     }
 
     kind: Literal["openai"] = "openai"
-    url: str = Field(pattern=r"^https?://[^@/]+(/|$)", description="e.g. http://127.0.0.1:8000/v1")
+    url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
+        pattern=r"^https?://[^@/?#]+(/[^?#]*)?$", description="e.g. http://127.0.0.1:8000/v1"
+    )
     headers: dict[str, str] = Field(
         {}, description="values may hold ${NAME}, which stands in the environment"
     )

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 import httpx
 
-from rayeval.chat.budget import Account, prompt_tokens
+from rayeval.chat.budget import SPENT, Account, prompt_tokens
 from rayeval.chat.config import OpenAI
 from rayeval.chat.engine import Failed, Reply, Request
-from rayeval.chat.record import digest, reply, said
+from rayeval.chat.record import NO_COMPLETION, digest, reply, said
 from rayeval.live.log import Log
 from rayeval.live.retry import AGAIN, UnavailableError
 from rayeval.live.turns import Turns
@@ -22,6 +25,8 @@ from rayeval.live.wire import Wire, run, trying
 
 Outcome = dict[str, Any] | Failed
 """A record of the log, or why there is none."""
+SECRET_CHARS = 8
+"""A shorter key, such as EMPTY or test, is no secret, and taken out of a reply would change it."""
 
 
 class Endpoint:
@@ -57,11 +62,14 @@ class Endpoint:
         self._account.begin()
         places = asyncio.Semaphore(self._config.concurrency)
         found: dict[str, Outcome] = {}
-        async with (
-            self._wire.client(self._config.concurrency) as client,
-            asyncio.TaskGroup() as group,
-        ):
-            spent = False
+
+        async def ask(client: httpx.AsyncClient, name: str, request: Request) -> None:
+            try:
+                found[name] = await self._asked(client, name, request)
+            finally:
+                places.release()
+
+        async with self._wire.client(self._config.concurrency) as client, _one_error() as group:
             for name, request in requests.items():
                 known = self._log.get(name)
                 if known is not None:
@@ -69,27 +77,25 @@ class Endpoint:
                     found[name] = known
                     continue
                 await places.acquire()
-                spent = spent or not await self._account.admits(name, request)
-                if spent:
+                if await self._account.admits(name, request):
+                    group.create_task(ask(client, name, request))
+                else:
                     places.release()
-                    found[name] = Failed("budget", f"the budget is spent{AGAIN}", name)
-                    continue
-
-                async def ask(name: str = name, request: Request = request) -> None:
-                    try:
-                        found[name] = await self._asked(client, name, request)
-                    finally:
-                        places.release()
-
-                group.create_task(ask())
+                    found[name] = Failed("budget", SPENT, name)
         return found
 
     async def _asked(self, client: httpx.AsyncClient, name: str, request: Request) -> Outcome:
-        body = self._body(request)
-        tries = _Tries(self, client, name, request, body)
+        body, attempts = self._body(request), count(1)
+        most = prompt_tokens(request) + self._config.max_completion_tokens
+
+        async def send() -> Outcome:
+            await self._tokens.next(most)
+            await self._requests.next()  # the last: a pause begins while others wait for tokens
+            return await self._sent(client, _Try(name, next(attempts), body, most))
+
         record: dict[str, Any] | None = None
         try:
-            found: Outcome = await trying(self._config.retries)(tries.send)
+            found: Outcome = await trying(self._config.retries)(send)
             record = found if isinstance(found, dict) else None
             return found
         except UnavailableError as error:
@@ -98,41 +104,46 @@ class Endpoint:
         finally:
             self._account.settle(name, request, record)
 
-    async def once(
-        self, client: httpx.AsyncClient, name: str, request: Request, body: bytes, attempt: int
-    ) -> Outcome:
+    async def _sent(self, client: httpx.AsyncClient, this: _Try) -> Outcome:
         """One try: a record that is in the log, or a refusal that no other try changes."""
-        estimate = prompt_tokens(request) + self._config.max_completion_tokens
-        await self._requests.next()
-        await self._tokens.next(estimate)
-        start, at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="milliseconds")
-        noted = {"attempt": attempt, "at": at, "body": body.decode() if attempt == 1 else None}
-        url = f"{self._config.url.rstrip('/')}/chat/completions"
+        url = f"{self._config.url}/chat/completions"
         try:
-            response = await self._wire.send(client, self._requests, "POST", url, body)
-            latency_ms = 1000 * (time.perf_counter() - start)
+            response = await self._wire.send(client, self._requests, "POST", url, this.body)
             if not response.is_success:
                 refusal = self._wire.refusal(response)
-                self._note(name, noted, response.status_code, refusal)
-                return Failed("failed", f"{self._config.url}: {refusal}{AGAIN}", name)
-            found = said(response.text)
+                self._note(this, response.status_code, self._wire.safe(response.text))
+                return Failed("failed", f"{self._config.url}: {refusal}{AGAIN}", this.name)
+            record = self._record(this, response)
         except UnavailableError as error:
-            self._note(name, noted, None, str(error))
+            self._note(this, error.status, error.said or str(error))
             raise
-        except ValueError as error:
-            self._note(name, noted, response.status_code, response.text)
-            raise UnavailableError(str(error)) from error
-        if found.prompt_tokens is not None and found.completion_tokens is not None:
-            self._tokens.give_back(estimate - found.prompt_tokens - found.completion_tokens)
-        record = {**noted, "status": response.status_code, "response": response.text}
-        record |= {"latency_ms": latency_ms, "prompt_tokens": found.prompt_tokens}
-        record |= {"completion_tokens": found.completion_tokens}
-        self._log.put(name, record)
+        self._log.put(this.name, record)
         return record
 
-    def _note(self, name: str, noted: dict[str, Any], status: int | None, said: str) -> None:
-        row = {"note": "failed", "of": name, **noted, "status": status}
-        self._log.note({**row, "said": self._wire.safe(said)[:2000]})
+    def _record(self, this: _Try, response: httpx.Response) -> dict[str, Any]:
+        """A completed conversation as the log keeps it.
+
+        Raises UnavailableError if the response is none.
+        """
+        try:
+            text = self._wire.safe(str(response.content, "utf-8-sig"), SECRET_CHARS)
+            found = said(text)
+        except ValueError as error:
+            broken = NO_COMPLETION if isinstance(error, UnicodeError) else str(error)
+            status, text = response.status_code, self._wire.safe(response.text)
+            raise UnavailableError(broken, status=status, said=text) from error
+        tokens = {
+            "prompt_tokens": found.prompt_tokens,
+            "completion_tokens": found.completion_tokens,
+        }
+        if found.prompt_tokens is not None and found.completion_tokens is not None:
+            self._tokens.give_back(this.most - found.prompt_tokens - found.completion_tokens)
+        return {**this.noted(), "status": response.status_code, "response": text, **tokens}
+
+    def _note(self, this: _Try, status: int | None, said: str) -> None:
+        """Keeps a try that brought no reply, for people to read."""
+        row = {"note": "failed", "of": this.name, **this.noted(), "status": status}
+        self._log.note({**row, "said": said})
 
     def _body(self, request: Request) -> bytes:
         config = self._config
@@ -141,7 +152,7 @@ class Endpoint:
             "messages": [{"role": role, "content": text} for role, text in request.messages],
             "temperature": config.temperature,
             "top_p": config.top_p,
-            "max_tokens": config.max_completion_tokens,
+            "max_completion_tokens": config.max_completion_tokens,
         }
         if config.seed is not None:
             body["seed"] = config.seed + request.repeat
@@ -151,24 +162,36 @@ class Endpoint:
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
-class _Tries:
-    """The tries of one request, counted."""
+@dataclass(frozen=True)
+class _Try:
+    """One sending of a request."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        client: httpx.AsyncClient,
-        name: str,
-        request: Request,
-        body: bytes,
-    ) -> None:
-        self._endpoint, self._given, self._body = endpoint, (client, name, request), body
-        self._attempt = 0
+    name: str
+    attempt: int
+    body: bytes
+    most: int
+    """Tokens that it may cost."""
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    start_s: float = field(default_factory=time.perf_counter)
 
-    async def send(self) -> Outcome:
-        """The next try."""
-        self._attempt += 1
-        return await self._endpoint.once(*self._given, self._body, self._attempt)
+    def noted(self) -> dict[str, Any]:
+        """What the log has of it, however it ended."""
+        return {
+            "attempt": self.attempt,
+            "at": self.at.isoformat(timespec="milliseconds"),
+            "latency_ms": 1000 * (time.perf_counter() - self.start_s),
+            "body": self.body.decode() if self.attempt == 1 else None,
+        }
+
+
+@asynccontextmanager
+async def _one_error() -> AsyncIterator[asyncio.TaskGroup]:
+    """Tasks side by side; the first that fails ends the others, and its error is the one raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def _per_second(per_minute: float | None) -> float | None:

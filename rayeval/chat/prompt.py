@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jinja2
@@ -24,6 +25,12 @@ _JINJA = SandboxedEnvironment(
 """What is written goes to a model, not into a page; values are never read as templates."""
 
 
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> jinja2.Template:
+    """Compiling takes thirty times as long as filling in."""
+    return _JINJA.from_string(text)
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A template of a conversation."""
@@ -36,10 +43,16 @@ class Prompt:
     """(role, template)"""
 
     def messages(self, **values: Any) -> tuple[tuple[str, str], ...]:
-        """The conversation with every value filled in."""
-        return tuple(
-            (role, _JINJA.from_string(text).render(**values).strip()) for role, text in self.parts
-        )
+        """The conversation with every value filled in; values are never templates.
+
+        Raises ConfigError where the template asks of a value what that has not.
+        """
+        try:
+            return tuple(
+                (role, _compiled(text).render(**values).strip()) for role, text in self.parts
+            )
+        except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
+            raise ConfigError(f"the prompt {self.name!r} can't be filled in: {error}") from error
 
     def identity(self) -> dict[str, str]:
         """For a step's key and a run's manifest."""
@@ -89,11 +102,14 @@ def _parts(path: str, body: str, known: frozenset[str]) -> tuple[tuple[str, str]
     if not parts or parts[-1][0] != "user" or pieces[0].strip():
         raise ConfigError(f"{path}: expected the parts '# system' and '# user', the latter last")
     try:
-        names = {
-            name for _, text in parts for name in meta.find_undeclared_variables(_JINJA.parse(text))
-        }
+        trees = [_JINJA.parse(text) for _, text in parts]
+        for _, text in parts:
+            _compiled(text)
     except jinja2.TemplateSyntaxError as error:
         raise ConfigError(f"{path}: the prompt is no template: {error}") from error
+    if any(list(meta.find_referenced_templates(tree)) for tree in trees):
+        raise ConfigError(f"{path}: a prompt is one file; it can't include or import another")
+    names = {name for tree in trees for name in meta.find_undeclared_variables(tree)}
     if strange := sorted(names - known):
         raise ConfigError(
             f"{path}: nothing is known as {strange[0]!r} here; known: {', '.join(sorted(known))}"

@@ -15,6 +15,8 @@ ENGINE = ("kind", "url", "model", "revision", "temperature", "top_p", "seed",
           "max_completion_tokens", "dtype", "max_model_len")  # fmt: skip
 """The settings that decide what is said."""
 
+NO_COMPLETION = "it answered with something that is no chat completion"
+
 
 def digest(config: Chat, request: Request) -> str:
     """Under which the log keeps a request: engine, model, parameters, prompt, input, repeat."""
@@ -47,15 +49,16 @@ def said(body: str) -> Said:
         choice = value["choices"][0]
         message, usage = choice["message"], value.get("usage") or {}
         text, refusal = message.get("content"), message.get("refusal")
+        reason = choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("it answered with something that is no chat completion") from error
+        raise ValueError(NO_COMPLETION) from error
     if not isinstance(text, str | None) or not isinstance(refusal, str | None):
         raise ValueError("it answered with a message whose content is no text")
-    if text is None and refusal is None and choice.get("finish_reason") != "content_filter":
+    reason = reason if isinstance(reason, str) else None
+    if text is None and refusal is None and reason is None:  # one that thought to its limit has one
         raise ValueError("it answered with a message without content")
     tokens = (_count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
-    reason = choice.get("finish_reason")
-    return Said(text, refusal or None, reason if isinstance(reason, str) else None, *tokens)
+    return Said(text, refusal or None, reason, *tokens)
 
 
 def reply(record: Mapping[str, Any], name: str, prices: Prices | None) -> Reply | Failed:
@@ -83,4 +86,4 @@ def cost_usd(prices: Prices | None, prompt: int | None, completion: int | None) 
 
 def _count(usage: Mapping[str, Any], name: str) -> int | None:
     value = usage.get(name) if isinstance(usage, Mapping) else None
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if type(value) is int and value >= 0 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +14,12 @@ import jsonschema
 from rayeval.chat.engine import Reply
 
 Wrong = Literal["unparseable", "wrong_count", "out_of_range", "truncated"]
-_FENCE = re.compile(r"\s*```[\w-]*[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
+_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
 _RANGE = frozenset({"enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _COUNT = frozenset({"minItems", "maxItems"})
+_ORDER: tuple[Wrong, ...] = ("unparseable", "wrong_count", "out_of_range")
+"""Of several faults, the one that is told: the others may only follow from it."""
+_VALIDATOR = jsonschema.Draft202012Validator
 
 
 @dataclass(frozen=True)
@@ -32,25 +36,43 @@ def parse(reply: Reply, schema: Mapping[str, Any]) -> Any | Bad:
     One fence of ``` around the whole of it is taken off.
     """
     fenced = _FENCE.fullmatch(reply.text)
-    text = fenced[1] if fenced else reply.text
     try:
-        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
-        text.encode()
+        value = json.loads(
+            fenced[1] if fenced else reply.text,
+            parse_constant=_refuse,
+            parse_float=_finite,
+            object_pairs_hook=_once,
+        )
+        json.dumps(value, ensure_ascii=False).encode()  # no half of a character
     except (ValueError, RecursionError) as error:
         if reply.finish_reason == "length":
             return Bad("truncated", "the reply ends at its limit of tokens")
-        return Bad("unparseable", f"the reply is no JSON: {error}")
-    found = next(_VALIDATOR(schema).iter_errors(value), None)
-    if found is None:
+        return Bad("unparseable", f"the reply is no JSON: {_plain(error)}")
+    wrong = list(_VALIDATOR(schema).iter_errors(value))
+    if not wrong:
         return value
+    found = min(wrong, key=lambda error: _ORDER.index(_outcome(error)))
     where = "".join(f"[{part!r}]" for part in found.absolute_path)
-    reason = f"{where or 'the reply'}: {found.message}"[:300]
-    if found.validator in _RANGE:
-        return Bad("out_of_range", reason)
-    return Bad("wrong_count" if found.validator in _COUNT else "unparseable", reason)
+    return Bad(_outcome(found), f"{where or 'the reply'}: {found.message}"[:300])
 
 
-_VALIDATOR = jsonschema.Draft202012Validator
+def _outcome(error: Any) -> Wrong:
+    """What a failed validation means: which keyword of the schema was not followed."""
+    if error.validator in _RANGE:
+        return "out_of_range"
+    return "wrong_count" if error.validator in _COUNT else "unparseable"
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is beyond all numbers")
+    return value
+
+
+def _plain(error: Exception) -> str:
+    """What an error says, without halves of characters."""
+    return str(error).encode("utf-8", "replace").decode()[:200]
 
 
 def _refuse(name: str) -> Any:

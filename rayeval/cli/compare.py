@@ -18,7 +18,7 @@ Shared = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow", help="What may differ all the same: golden, metrics, analyzer, hardware."
+        "--allow", help="What may differ all the same: golden, metrics, analyzer, hardware, judge."
     ),
 ]
 

@@ -17,6 +17,7 @@ from rayeval.cli.export import export
 from rayeval.cli.gate import gate
 from rayeval.cli.golden import golden
 from rayeval.cli.init import init
+from rayeval.cli.judge import judge
 from rayeval.cli.options import print_json
 from rayeval.cli.report import report
 from rayeval.cli.resume import resume
@@ -60,6 +61,7 @@ for command in (
     app.command()(command)
 app.add_typer(runs, name="runs", help="List runs, promote a baseline, see what differs.")
 app.add_typer(golden, name="golden", help="Import, check and grow a golden set.")
+app.add_typer(judge, name="judge", help="Hold a judge against people.")
 
 
 @app.callback(invoke_without_command=True)

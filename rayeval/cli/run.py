@@ -30,7 +30,7 @@ def run(
 
     Example: `rayeval run configs/quickstart.yaml --set chunk.size=300`
     """
-    from rayeval.execution.evaluate import plan_only, run_config
+    from rayeval.execution.evaluate import preview, run_config
     from rayeval.execution.job import Options
     from rayeval.execution.load import load_config
     from rayeval.execution.progress import Bars
@@ -39,8 +39,9 @@ def run(
     loaded = load_config(config, sets or ())
     where = Options(runs, store, ray, ray_address, workers, limit)
     if dry_run:
-        rows = plan_only(loaded, where)
-        options.print_json({"steps": rows}) if json else print(dry_run_text(rows))  # noqa: T201
+        rows, asked = preview(loaded, where)
+        document = {"steps": rows, "requests": asked}
+        options.print_json(document) if json else print(dry_run_text(rows, asked))  # noqa: T201
         return EXIT_PASS
     with Bars() as bars:
         result = run_config(loaded, where, bars)

@@ -57,6 +57,10 @@ def score(
     sort: Annotated[
         Sort | None, typer.Option("--sort", help="Order hits by score, not as they are listed.")
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="FILE", help="YAML whose `judge:` judges the answers."),
+    ] = None,
     keep_trace: Annotated[
         bool, typer.Option("--keep-trace", help="Keep every hit in the run, not only the first.")
     ] = False,
@@ -84,6 +88,7 @@ def score(
         cutoffs=_listed(cutoffs),
         any_order=sort is not None,
         keep_trace=keep_trace,
+        judge=judge,
         runs=runs,
         store=store,
         name=name,

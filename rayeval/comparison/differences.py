@@ -8,7 +8,7 @@ from typing import Any
 from rayeval.errors import PairingError
 from rayeval.report.tables import Tables
 
-ASIDE = ("name", "environment", "placement", "latency", "golden", "metrics")
+ASIDE = ("name", "environment", "placement", "latency", "golden", "metrics", "judge")
 """Parts of a configuration that don't change what a pipeline finds."""
 KINDS = ("golden", "metrics", "analyzer", "hardware", "judge")
 """What may be allowed to differ on demand."""
@@ -89,6 +89,14 @@ def _obstacles(base: Tables, new: Tables) -> Iterator[tuple[str, str]]:
         )
     if unlike := "; ".join(_definitions(base, new)):
         yield "metrics", f"the same metric means something else ({unlike})"
+    if judges := "; ".join(_judges(base, new)):
+        yield (
+            "judge",
+            (
+                f"the judge is another ({judges}), and its metrics compare only under one judge, "
+                "revision and prompt: judge the baseline's stored answers again"
+            ),
+        )
     for arm, one, other in _analyzers(base, new):
         yield (
             "analyzer",
@@ -105,6 +113,22 @@ def _definitions(base: Tables, new: Tables) -> Iterator[str]:
         sides.append({key: stated[key] for key in stated if key not in ("names", "cutoffs")})
     for name, was, is_ in _differing(sides[0], sides[1]):
         yield f"{name}: {_shown(was)} → {_shown(is_)}"
+
+
+def _judges(base: Tables, new: Tables) -> Iterator[str]:
+    """What differs in the judge that both have; a task that only one of them judges is none."""
+    one, other = (run.manifest.get("judge") for run in (base, new))
+    if not one or not other:
+        return
+    prompts = [side["prompts"] for side in (one, other)]
+    for name in sorted(one.keys() & other.keys() - {"tasks", "prompts"}):
+        if one[name] != other[name]:
+            yield f"{name}: {_shown(one[name])} → {_shown(other[name])}"
+    for task in sorted(prompts[0].keys() & prompts[1].keys()):
+        was, is_ = (side[task] for side in prompts)
+        if was["hash"] != is_["hash"]:
+            said = (f"{p['name']} {p['version']} ({p['hash'][:12]})" for p in (was, is_))
+            yield f"prompt of {task}: {' → '.join(said)}"
 
 
 def _analyzers(base: Tables, new: Tables) -> Iterator[tuple[str, str, str]]:

@@ -59,7 +59,8 @@ def flat(
 ) -> tuple[pa.Table, Errors]:
     """The stage's rows for the whole batch; rows that failed give none and are listed."""
     errors = upstream(batch, tolerant=tolerant)
-    found = [conform(table, schema) for _, table in _answers(stage, batch, batch_rows, errors)]
+    answers = _answers(stage, batch, batch_rows, errors, flat=True)
+    found = [conform(table, schema) for _, table in answers]
     ids = batch[0].to_pylist()
     failed = [(ids[row], error) for row, error in enumerate(errors) if error is not None]
     return pa.concat_tables([schema.empty_table(), *found]), failed
@@ -108,15 +109,18 @@ def _framed(table: pa.Table, batch: pa.Table, errors: pa.Array) -> pa.Table:
 
 
 def _answers(
-    stage: Stage, batch: pa.Table, batch_rows: int, errors: list[str | None]
+    stage: Stage, batch: pa.Table, batch_rows: int, errors: list[str | None], *, flat: bool = False
 ) -> Iterator[tuple[Rows, pa.Table]]:
-    """The stage called on the rows without error, `batch_rows` at a time."""
+    """The stage called on the rows without error, `batch_rows` at a time.
+
+    flat: its rows are not the batch's, and an `error` among them is a thing that they tell.
+    """
     run = np.array([error is None for error in errors], dtype=bool)
     if SAMPLED in batch.column_names:
         run &= batch[SAMPLED].to_numpy(zero_copy_only=False)
     healthy = np.flatnonzero(run)
     for start in range(0, len(healthy), batch_rows):
-        yield from _halving(stage, batch, healthy[start : start + batch_rows], errors)
+        yield from _halving(stage, batch, healthy[start : start + batch_rows], errors, flat)
 
 
 def _stated(table: pa.Table) -> dict[int, str]:
@@ -128,7 +132,7 @@ def _stated(table: pa.Table) -> dict[int, str]:
 
 
 def _halving(
-    stage: Stage, batch: pa.Table, rows: Rows, errors: list[str | None]
+    stage: Stage, batch: pa.Table, rows: Rows, errors: list[str | None], flat: bool
 ) -> Iterator[tuple[Rows, pa.Table]]:
     try:
         table = stage(batch.take(pa.array(rows)))
@@ -140,10 +144,10 @@ def _halving(
             errors[rows[0]] = f"{said}{error}"
             return
         middle = len(rows) // 2
-        yield from _halving(stage, batch, rows[:middle], errors)
-        yield from _halving(stage, batch, rows[middle:], errors)
+        yield from _halving(stage, batch, rows[:middle], errors, flat)
+        yield from _halving(stage, batch, rows[middle:], errors, flat)
         return
-    wrong = unsound(table) | _stated(table)
+    wrong = unsound(table) | ({} if flat else _stated(table))
     for row, said in wrong.items():
         errors[rows[row]] = said
     good = np.array([row for row in range(len(rows)) if row not in wrong], dtype=np.int64)

@@ -18,6 +18,8 @@ from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import load_config
+from rayeval.execution.models import judge_text
+from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.live import code
 from rayeval.live.config import Http, Python
 from rayeval.live.log import Nothing
@@ -160,6 +162,8 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
         yield "context", partial(_live, config.context)
     if config.answer is not None:
         yield "answer", partial(_answer, config.answer)
+    if config.judge is not None:
+        yield "judge", partial(_judge, config.judge)
 
 
 def _facts(identity: Mapping[str, object]) -> str:
@@ -197,6 +201,15 @@ def _answer(config: OpenAIAnswer | VllmAnswer) -> str:
     for variant in config.variants:
         config.identity_of(variant)
     return f"{config.model}, asked as {', '.join(config.variants)}"
+
+
+def _judge(config: OpenAIJudge | VllmJudge) -> str:
+    """As for answers."""
+    if isinstance(config, VllmJudge):
+        _require("vllm", why="the judge")
+    else:
+        chat.build(config, Nothing())
+    return f"{judge_text(config)}, asked for {', '.join(config.asked)}"
 
 
 def _reranker(config: CrossEncoder | HttpReranker | PythonReranker) -> str:

@@ -18,6 +18,7 @@ from rayeval.execution.cluster import choose
 from rayeval.execution.commit import commit_run
 from rayeval.execution.config import RunConfig
 from rayeval.execution.driver import Done, parts_of, rows_ahead, run_step
+from rayeval.execution.estimates import estimates
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job, Options
 from rayeval.execution.load import Loaded
@@ -145,12 +146,14 @@ def executor_of(config: RunConfig | ScoreConfig, options: Options) -> Iterator[E
         executor.close()
 
 
-def plan_only(loaded: Loaded, options: Options) -> list[dict[str, Any]]:
-    """What a run would do: per step where its output stands, and its size where known."""
+def preview(loaded: Loaded, options: Options) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What a run would do: per step where its output stands, and its size where known; per step
+    that asks a chat model, what that comes to at most."""
     with executor_of(loaded.config, Options(options.runs, options.store)) as executor:
         inputs = find_inputs(loaded.config, executor)
     plan = make_plan(loaded.config, inputs, options.limit, options.root)
-    return [_standing(options.root, step) for step in sequence(plan)]
+    standing = [_standing(options.root, step) for step in sequence(plan)]
+    return standing, estimates(loaded.config, plan, options.root, options.limit)
 
 
 def _standing(root: str, step: Step) -> dict[str, Any]:

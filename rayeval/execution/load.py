@@ -55,6 +55,17 @@ def read_config(path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     return _overridden(values, overrides, path, base)
 
 
+def judge_part(path: str) -> Any:
+    """The `judge:` part of the YAML file `path`, with its paths absolute, not yet checked."""
+    values = read_config(path)
+    if not isinstance(values.get("judge"), dict):
+        raise ConfigError(
+            f"{path}: expected a part judge: {{kind: openai, url: …, model: …}}, found "
+            f"{', '.join(map(str, values)) or 'nothing'}"
+        )
+    return values["judge"]
+
+
 def load_values(values: dict[str, Any], overrides: Sequence[str] = ()) -> Loaded:
     """The configuration in `values`, whose paths are relative to the working folder."""
     return Loaded("config", validated(_overridden(values, overrides, "config", "."), "config"))

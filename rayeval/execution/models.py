@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
 from rayeval.execution.config import RunConfig
+from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.live.config import Http, Python
 from rayeval.rerank.config import CrossEncoder, Fit
 from rayeval.rerank.live import HttpReranker, PythonReranker
@@ -24,7 +27,30 @@ def models(config: RunConfig) -> dict[str, str]:
         found["context"] = _live(config.context)
     if config.answer is not None:
         found |= {variant: _answer(config.answer, variant) for variant in config.answer.variants}
+    if config.judge is not None:
+        found["judge"] = judge_text(config.judge)
     return found
+
+
+def judge_pins(config: OpenAIJudge | VllmJudge | None) -> dict[str, Any] | None:
+    """What must be the same for verdicts to be compared (DESIGN §7): an instrument's settings."""
+    if config is None:
+        return None
+    names = ("model", "revision", "temperature", "top_p", "seed", "max_completion_tokens")
+    identity = config.identity()
+    prompts = {name: prompt.identity() for name, prompt in config.loaded().items()}
+    return {**{name: identity.get(name) for name in names}, "model": config.model,
+            "tasks": config.asked, "prompts": prompts}  # fmt: skip
+
+
+def judge_text(config: OpenAIJudge | VllmJudge) -> str:
+    """The judge in words."""
+    pins = judge_pins(config) or {}
+    own = [f"{task} by {p['name']} {p['version']}" for task, p in pins["prompts"].items()
+           if task in config.prompts]  # fmt: skip
+    asked = ", ".join(own) or "rayeval's own prompts"
+    place = f" at {config.url}" if isinstance(config, OpenAIJudge) else " in vLLM"
+    return f"{config.model}{place} (revision {pins['revision'] or 'not declared'}; {asked})"
 
 
 def _answer(config: OpenAIAnswer | VllmAnswer, variant: Variant) -> str:

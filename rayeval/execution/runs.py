@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from pyarrow.dataset import dataset
 
 from rayeval import files
-from rayeval.answer.rows import ROWS
+from rayeval.answer import rows as answers
 from rayeval.errors import RunError
+from rayeval.judge import rows as judgements
 from rayeval.tables import TEXT
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
@@ -86,9 +87,17 @@ class Run:
     @cached_property
     def answers(self) -> pl.DataFrame:
         """A row per (question_id, variant, repeat); none where nothing was answered."""
-        if "answers.parquet" not in self.manifest["files"]:
-            return pl.DataFrame(ROWS.empty_table())
-        return self._table("answers")
+        return self._optional("answers", answers.ROWS)
+
+    @cached_property
+    def judgements(self) -> pl.DataFrame:
+        """A row per judged answer; none where nothing was judged."""
+        return self._optional("judgements", judgements.ROWS)
+
+    @cached_property
+    def judged_again(self) -> pl.DataFrame:
+        """As `judgements`, of the answers that were judged a second time."""
+        return self._optional("judged_again", judgements.ROWS)
 
     @cached_property
     def latency(self) -> pl.DataFrame:
@@ -107,6 +116,9 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """What `run --json` prints (DESIGN §12)."""
+        from rayeval.report.judgements import judge_json
+
+        judged = judge_json(self)
         status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
         status |= _counts(self.failures, "status")
         failed = self.failures.filter(pl.col("status") == "failed")
@@ -122,6 +134,7 @@ class Run:
             "failures": _counts(failed, "code"),
             "metrics": _metrics(self.aggregate),
             "slices": slices,
+            **({"judge": judged} if judged else {}),
         }
 
     def damage(self) -> list[str]:
@@ -136,6 +149,12 @@ class Run:
         known = {*self.manifest["files"], MANIFEST}
         found = [name for name in files.list_files(self.path) if not name.startswith(".")]
         return lines + [f"{name}: the run did not write it" for name in found if name not in known]
+
+    def _optional(self, name: str, schema: pa.Schema) -> pl.DataFrame:
+        """A table that not every run has."""
+        if f"{name}.parquet" not in self.manifest["files"]:
+            return pl.DataFrame(schema.empty_table())
+        return self._table(name)
 
     def _table(self, name: str) -> pl.DataFrame:
         try:

@@ -33,8 +33,8 @@ class _Judge(Chat):
     BESIDE: ClassVar[frozenset[str]] = frozenset({"prompts", "twice", "calibration"})
 
     max_completion_tokens: PositiveInt = Field(2048, description="of one reply")
-    tasks: tuple[TaskName, ...] = Field(
-        TASKS, min_length=1, description="what is judged, where it applies"
+    tasks: list[TaskName] = Field(
+        list(TASKS), min_length=1, description="what is judged, where it applies"
     )
     prompts: dict[TaskName, str] = Field({}, description="task → a prompt file of your own")
     twice: Twice | None = None

@@ -59,9 +59,11 @@ class Again:
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
         items = [one for one in items_of(batch) if (one.variant, one.repeat) == ("answer", 0)]
-        for item, judged in _first(items, batch["judged"].to_pylist()):
-            item.claims = _bare(judged["claims"], ("text", "citations"))
-            item.reference_claims = _bare(judged["reference_claims"], ("text",))
+        judged = batch["judged"].to_pylist()
+        for item in items:
+            [before] = [one for one in judged[item.row] if _same(item, one)]
+            item.claims = _bare(before["claims"], ("text", "citations"))
+            item.reference_claims = _bare(before["reference_claims"], ("text",))
         self.asker.ask(items, (*WHOLE, *ON_CLAIMS))
         return table_of(batch, items)
 
@@ -89,15 +91,6 @@ def _error(items: Sequence[Item]) -> str | None:
         return None
     worst = max(outcomes, key=lambda one: str(one["reason"]).endswith(AGAIN))
     return f"{NOTHING}{worst['task']}: {worst['outcome']}: {worst['reason']}"
-
-
-def _first(items: Sequence[Item], judged: Sequence[Any]) -> list[tuple[Item, Mapping[str, Any]]]:
-    """Each item with what was made of it the first time."""
-    pairs = []
-    for item in items:
-        same = [one for one in judged[item.row] or () if _same(item, one)]
-        pairs += [(item, one) for one in same]
-    return pairs
 
 
 def _same(item: Item, judged: Mapping[str, Any]) -> bool:

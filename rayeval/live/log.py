@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from rayeval import files
+from rayeval.errors import InfrastructureError
+
+_ANSWER = re.compile(rb'\{"request": "([^"\\]+)", "answer": ')
+"""How the line of an answer begins: whole lines are read only when they are wanted."""
 
 
 class Log(Protocol):
@@ -58,7 +63,8 @@ class Nothing:
 class Lines:
     """JSON Lines in a local folder: a file of every process that writes, read by all later ones.
 
-    In memory are only places. A line that a killed process left unfinished doesn't count.
+    In memory are only places. A line that a killed process or a full disk left unfinished doesn't
+    count.
     """
 
     def __init__(self, folder: str) -> None:
@@ -66,9 +72,9 @@ class Lines:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._places: dict[str, tuple[Path, int, int]] = {}
         for path in sorted(self._folder.glob("*.jsonl")):
-            for row, start, size in _lines(path):
-                if "request" in row and "note" not in row:
-                    self._places[row["request"]] = (path, start, size)
+            for line, start in _lines(path):
+                if head := _ANSWER.match(line):
+                    self._places[head[1].decode()] = (path, start, len(line))
         self._path = self._folder / f"{uuid.uuid4().hex}.jsonl"
 
     def get(self, digest: str) -> Any:
@@ -78,7 +84,8 @@ class Lines:
         path, start, size = self._places[digest]
         with path.open("rb") as file:
             file.seek(start)
-            return json.loads(file.read(size))["answer"]
+            row = _row(file.read(size))
+        return None if row is None else row["answer"]
 
     def put(self, digest: str, answer: Any) -> None:
         """Appends a line, which the system has when this returns."""
@@ -91,18 +98,24 @@ class Lines:
     def notes(self) -> Iterator[dict[str, Any]]:
         """Of all processes, as far as they have written."""
         for path in sorted(self._folder.glob("*.jsonl")):
-            yield from (row for row, _, _ in _lines(path) if "note" in row)
+            for line, _ in _lines(path):
+                row = None if _ANSWER.match(line) else _row(line)
+                if row is not None:
+                    yield row
 
     def _append(self, row: dict[str, Any]) -> tuple[int, int]:
         """(start, size in bytes) of the line."""
         data = json.dumps(row).encode() + b"\n"
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            start, left = os.fstat(handle).st_size, data
-            while left:
-                left = left[os.write(handle, left) :]
-        finally:
-            os.close(handle)
+            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                start, left = os.fstat(handle).st_size, data
+                while left:
+                    left = left[os.write(handle, left) :]
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise InfrastructureError(f"can't write {self._path}: {error}") from error
         return start, len(data)
 
 
@@ -133,11 +146,20 @@ class Objects:
             yield files.read_json(f"{folder}/{name}")
 
 
-def _lines(path: Path) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """(row, start, size in bytes) of every whole line."""
+def _lines(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Every whole line and where it starts."""
     start = 0
     with path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n"):
-                yield json.loads(line), start, len(line)
+                yield line, start
             start += len(line)
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    """What a line holds; None where it is two, the first of them unfinished."""
+    try:
+        row: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return None
+    return row

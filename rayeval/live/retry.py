@@ -20,11 +20,17 @@ class UnavailableError(InfrastructureError):
     """A failure that another try may not meet again."""
 
     def __init__(
-        self, message: str, retry_after_s: float = 0.0, *, timed_out: bool = False
+        self,
+        message: str,
+        retry_after_s: float = 0.0,
+        *,
+        timed_out: bool = False,
+        status: int | None = None,
+        said: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.retry_after_s = retry_after_s
-        self.timed_out = timed_out
+        self.retry_after_s, self.timed_out = retry_after_s, timed_out
+        self.status, self.said = status, said
 
 
 def passing(status: int) -> bool:

@@ -26,7 +26,8 @@ Found = TypeVar("Found")
 class Wire:
     """The way to one endpoint.
 
-    Raises ConfigError if the environment lacks a variable that its headers name.
+    Raises ConfigError if the environment lacks a variable that its headers name, or has one that
+    no header can hold.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str], deadline_s: float) -> None:
@@ -58,7 +59,10 @@ class Wire:
         if passing(response.status_code):
             wait_s = retry_after_s(response)
             turns.hold(wait_s)
-            raise UnavailableError(self.refusal(response), wait_s)
+            said = self.safe(response.text)
+            raise UnavailableError(
+                self.refusal(response), wait_s, status=response.status_code, said=said
+            )
         return response
 
     def refusal(self, response: httpx.Response) -> str:
@@ -66,10 +70,11 @@ class Wire:
         said = self.safe(" ".join(response.text[:SAID].split()))
         return f"HTTP {response.status_code}" + (f": {said}" if said else "")
 
-    def safe(self, text: str) -> str:
-        """`text` without what the environment keeps."""
+    def safe(self, text: str, least: int = 1) -> str:
+        """`text` without what the environment keeps, where that has `least` characters."""
         for name, value in self._secrets.items():
-            text = text.replace(value, f"[{name}]")
+            if len(value) >= least:
+                text = text.replace(value, f"[{name}]")
         return text
 
     def _resolved(self, text: str) -> str:
@@ -78,6 +83,11 @@ class Wire:
             value = os.environ.get(name)
             if not value:
                 raise ConfigError(f"{self.url}: the environment lacks {name}, which a header needs")
+            if not (value.isascii() and value.isprintable()):
+                raise ConfigError(
+                    f"{self.url}: {name} in the environment has characters that no header may "
+                    "have; expected printable ASCII, without a line's end"
+                )
             self._secrets[name] = value
         return _VARIABLE.sub(lambda match: self._secrets[match[1]], text)
 

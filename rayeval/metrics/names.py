@@ -1,4 +1,4 @@
-"""The metrics of DESIGN §5 by name: what each one is, and how people write it with a cutoff."""
+"""The metrics of DESIGN §§5 and 7 by name: what each one is, and how people write its cutoff."""
 
 from __future__ import annotations
 
@@ -25,8 +25,17 @@ class Metric:
     """Taken at a cutoff."""
     needs_gold: bool = True
     """Undefined where the question has no gold."""
-    stage: Literal["context", "ann"] | None = None
-    """The one kind of stage that has it; None: every stage."""
+    stage: Literal["context", "ann", "answer"] | None = None
+    """The one kind of stage that has it; None: every stage that gives hits."""
+    needs_context: bool = False
+    """Of an answer: undefined where it was given without a context on purpose (closed book)."""
+    tasks: tuple[str, ...] = ()
+    """What a judge must be asked for it; none: no judge is needed."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether it rests on a judge's verdicts."""
+        return bool(self.tasks)
 
 
 def _context(name: str, high: float | None, *, needs_gold: bool) -> Metric:
@@ -35,6 +44,21 @@ def _context(name: str, high: float | None, *, needs_gold: bool) -> Metric:
 
 def _counted(name: str, high: float | None, better: Literal["higher", "lower"]) -> Metric:
     return Metric(name, high, better, None, cut=False, needs_gold=False, stage="ann")
+
+
+def _answer(
+    name: str,
+    *tasks: str,
+    better: Literal["higher", "lower"] = "higher",
+    worst: float | None = None,
+    needs_gold: bool = False,
+    needs_context: bool = True,
+) -> Metric:
+    """Of one answer. Without an answer nothing is known of what it would have claimed or cited."""
+    return Metric(
+        name, 1.0, better, worst, cut=False, needs_gold=needs_gold, stage="answer",
+        needs_context=needs_context, tasks=tasks,
+    )  # fmt: skip
 
 
 METRICS: dict[str, Metric] = {
@@ -62,6 +86,33 @@ METRICS: dict[str, Metric] = {
         _counted("index_recall", 1.0, "higher"),
         _counted("lost_gold", None, "lower"),
         _counted("lost_harmless", None, "lower"),
+        _answer("contains_reference", worst=0.0, needs_context=False),
+        _answer("exact_match", worst=0.0, needs_context=False),
+        _answer("token_f1", worst=0.0, needs_context=False),
+        _answer("rouge_l", worst=0.0, needs_context=False),
+        _answer("answer_correctness", "correctness", worst=0.0, needs_context=False),
+        _answer("claim_precision", "claims", "reference", needs_context=False),
+        _answer("claim_recall", "claims", "reference", needs_context=False),
+        _answer("claim_f1", "claims", "reference", needs_context=False),
+        _answer("faithfulness", "claims", "support"),
+        _answer("hallucination", "claims", "support", "reference", better="lower"),
+        _answer("self_knowledge", "claims", "support", "reference", better="lower"),
+        _answer("noise", "claims", "support", "reference", better="lower"),
+        _answer("noise_relevant", "claims", "support", "reference", better="lower"),
+        _answer("noise_irrelevant", "claims", "support", "reference", better="lower"),
+        _answer("context_claim_recall", "claims", "reference"),
+        _answer("context_utilization", "claims", "reference"),
+        _answer("citation_validity"),
+        _answer("citation_correctness", "claims", "citations"),
+        _answer("citation_completeness", "claims"),
+        _answer("citation_recall", needs_gold=True),
+        _answer("abstained", better="lower", needs_context=False),
+        _answer("false_refusal", better="lower", worst=1.0),
+        _answer("right_refusal", worst=0.0),
+        _answer("abstention_accuracy", worst=0.0),
+        _answer("unsupported_answer", better="lower"),
+        _answer("irrelevant_context", better="lower"),
+        _answer("context_relevance", "relevance"),
     )
 }
 """Every metric, in the order of its columns."""

@@ -10,14 +10,17 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Floats, combined
 from rayeval.errors import ConfigError
+from rayeval.metrics.answers.given import statuses
+from rayeval.metrics.answers.per_answer import UNJUDGED, Folded, named, per_answer
 from rayeval.metrics.block import Block
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.names import Measure, Metric, measures
 from rayeval.metrics.pipeline import MISSING, OK, STATUSES, Codes, Pipeline, outcomes
 from rayeval.metrics.ranking import ranking
+from rayeval.metrics.spans import Bools
 from rayeval.metrics.values import Values
-from rayeval.tables import TEXT
+from rayeval.tables import TEXT, TEXTS
 
 Extras = Mapping[str, Mapping[str, str]]
 """Stage → metric → the batch column that has its value for every question."""
@@ -27,26 +30,29 @@ class PerQuery:
     """What every question scores at every stage.
 
     Batch: `question_id, answerable, labels, evidence` (lists of LOCATED), `passages` (lists of
-    PLACE), a column of HITS per stage and beside it, if it can fail, `{stage}.error`.
+    PLACE), a column of HITS per stage and beside it, if it can fail, `{stage}.error`; where
+    questions were answered, `reference_answer`, a column of lists of ANSWER per variant
+    (`answers`, `answers:closed_book`, …), and `judged` (lists of JUDGED), with their errors.
     Result: `question_id, stage, status` (ok, error, missing, not_run) and a float64 column per
-    metric, sorted by question id and order of stages. A value is NaN where it is undefined, where
-    the row has an error or was not run, and where the question is unanswerable. A missing row
-    scores what an empty one would, or NaN where the metric has no worst value.
+    metric, sorted by question id and order of stages, variants last. A value is NaN where it is
+    undefined, where the row has an error or was not run, and, of hits, where the question is
+    unanswerable. A missing row scores what an empty one would, or NaN where the metric has no worst
+    value. With a judge, `unjudged` lists the metrics that are NaN because it failed.
     """
 
     def __init__(self, config: Metrics, pipeline: Pipeline, extras: Extras | None = None) -> None:
         self.config, self.pipeline, self.extras = config, pipeline, extras or {}
         wanted = measures(config.names, config.cutoffs)
+        self.stages = (*pipeline.stages, *pipeline.answers)
         self._measures = {
-            stage: tuple(m for m in wanted if self._has(stage, m.metric))
-            for stage in pipeline.stages
+            stage: tuple(m for m in wanted if self._has(stage, m.metric)) for stage in self.stages
         }
         taken = {m.name for found in self._measures.values() for m in found}
         nowhere = [m.name for m in wanted if m.name not in taken]
         if config.names is not None and nowhere:
             raise ConfigError(
                 f"no stage of this pipeline has the metric {nowhere[0]!r}; its stages are "
-                f"{', '.join(pipeline.stages)}. Leave it out, or add the stage that has it."
+                f"{', '.join(self.stages)}. Leave it out, or add the stage that has it."
             )
         self.names = tuple(m.name for m in wanted if m.name in taken)
         """The metric columns, in order."""
@@ -60,33 +66,44 @@ class PerQuery:
         """The metrics of every stage; elsewhere their column is NaN and means nothing."""
         return {stage: tuple(m.name for m in found) for stage, found in self._measures.items()}
 
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the result."""
+        known = [("question_id", TEXT), ("stage", TEXT), ("status", TEXT)]
+        judged = [(UNJUDGED, TEXTS)] if self.pipeline.judged else []
+        return pa.schema([*known, *((name, pa.float64()) for name in self.names), *judged])
+
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question and stage."""
         batch = by_question(batch)
-        stages = self.pipeline.stages
-        outcome = outcomes(batch, self.pipeline)
-        values = self._values(batch, outcome)
-        n = batch.num_rows
-        codes = np.stack([outcome[stage] for stage in stages], axis=1).ravel()
-        return pa.table(
-            {
-                "question_id": combined(batch["question_id"]).take(
-                    np.repeat(np.arange(n), len(stages))
-                ),
-                "stage": pa.array(stages, TEXT).take(np.tile(np.arange(len(stages)), n)),
-                "status": pa.array(STATUSES, TEXT).take(codes),
-                **{name: values[i].ravel() for i, name in enumerate(self.names)},
-            }
-        )
+        outcome = outcomes(batch, self.pipeline) | statuses(batch, self.pipeline)
+        block = self._block(batch)
+        values = self._values(batch, block, outcome)
+        failed = self._of_answers(batch, block, outcome, values)
+        n, width = batch.num_rows, len(self.stages)
+        codes = np.stack([outcome[stage] for stage in self.stages], axis=1).ravel()
+        columns = {
+            "question_id": combined(batch["question_id"]).take(np.repeat(np.arange(n), width)),
+            "stage": pa.array(self.stages, TEXT).take(np.tile(np.arange(width), n)),
+            "status": pa.array(STATUSES, TEXT).take(codes),
+            **{name: values[i].ravel() for i, name in enumerate(self.names)},
+            UNJUDGED: named(failed.reshape(len(self.names), -1).T, self.names),
+        }
+        return pa.table(columns).select(self.schema.names)
 
-    def _values(self, batch: pa.Table, outcome: Mapping[str, Codes]) -> Floats:
-        """(n_metrics, n_questions, n_stages)"""
-        stages = self.pipeline.stages
-        block = Block(batch, full=self.config.full, partial=self.config.partial)
+    def answers(self, batch: pa.Table) -> pa.Table:
+        """A row per answer (`per_answer`)."""
+        batch = by_question(batch)
+        return per_answer(batch, self._block(batch), self.pipeline, self._measures)
+
+    def _block(self, batch: pa.Table) -> Block:
+        return Block(batch, full=self.config.full, partial=self.config.partial)
+
+    def _values(self, batch: pa.Table, block: Block, outcome: Mapping[str, Codes]) -> Floats:
+        """(n_metrics, n_questions, n_stages): of stages with hits; elsewhere NaN."""
         answerable = bools(combined(batch["answerable"]), True)
-        values = np.full((len(self.names), batch.num_rows, len(stages)), np.nan)
-        column = {name: number for number, name in enumerate(self.names)}
-        for number, stage in enumerate(stages):
+        values = np.full((len(self.names), batch.num_rows, len(self.stages)), np.nan)
+        for number, stage in enumerate(self.pipeline.stages):
             hits = ranking(batch, stage, block.relevance.passages)
             numbers = Values(block, hits, gain=self.config.gain)
             scored = answerable & (outcome[stage] == OK)
@@ -95,10 +112,27 @@ class PerQuery:
                 extra = self.extras.get(stage, {}).get(measure.name)
                 value = numbers.value(measure) if extra is None else _floats(batch[extra])
                 counts = scored if measure.metric.worst is None else scored | empty
-                values[column[measure.name], counts, number] = value[counts]
+                values[self.names.index(measure.name), counts, number] = value[counts]
         return values
 
+    def _of_answers(
+        self, batch: pa.Table, block: Block, outcome: Mapping[str, Codes], values: Floats
+    ) -> Bools:
+        """Fills in the variants' part of `values`; says where a judge failed, in its shape."""
+        failed = np.zeros(values.shape, bool)
+        for variant in self.pipeline.answers:
+            folded = Folded(batch, block, self.pipeline, variant)
+            at = self.stages.index(variant)
+            for measure in self._measures[variant]:
+                place = self.names.index(measure.name), slice(None), at
+                values[place], failed[place] = folded.value(measure.metric, outcome[variant])
+        return failed
+
     def _has(self, stage: str, metric: Metric) -> bool:
+        if stage in self.pipeline.answers:
+            asked = set(metric.tasks) <= set(self.pipeline.judged)
+            handed = stage != "closed_book" or not metric.needs_context
+            return metric.stage == "answer" and asked and handed
         if metric.stage == "ann":
             return metric.name in self.extras.get(stage, {})
         return metric.stage in (None, self.pipeline.kind(stage))

@@ -52,12 +52,22 @@ class Pipeline:
 
     arms: tuple[Arm, ...] = ()
     later: tuple[Later, ...] = ()
+    answers: tuple[str, ...] = ()
+    """Of VARIANTS, those in which the questions were answered."""
+    judged: tuple[str, ...] = ()
+    """What a judge was asked of the answers."""
 
     @property
     def stages(self) -> tuple[str, ...]:
         """Every stage that a question has hits of, in order."""
         arms = (stage for arm in self.arms for stage in arm.stages)
         return *arms, *(stage.name for stage in self.later)
+
+    @property
+    def handed(self) -> tuple[str, ...]:
+        """The stages whose hits are what an answer is given, if it doesn't say so itself."""
+        outputs = tuple(arm.output for arm in self.arms)
+        return (self.later[-1].name,) if self.later else outputs
 
     @property
     def sampled(self) -> frozenset[str]:
@@ -72,7 +82,9 @@ class Pipeline:
         return *(arm.output for arm in self.arms), *names[: names.index(stage)]
 
     def kind(self, stage: str) -> str:
-        """What `stage` is: lexical, exact, ann, fuse, rerank, context or unknown."""
+        """What `stage` is: lexical, exact, ann, fuse, rerank, context, answer or unknown."""
+        if stage in self.answers:
+            return "answer"
         for arm in self.arms:
             if stage == arm.ann:
                 return "ann"
@@ -92,7 +104,7 @@ def outcomes(batch: pa.Table, pipeline: Pipeline) -> dict[str, Codes]:
     A stage without hits and without an error of its own has the error of a stage before it; else
     it was not run if only some questions are sampled, else it is missing.
     """
-    failed = {stage: _error(batch, stage) for stage in pipeline.stages}
+    failed = {stage: failed_rows(batch, stage) for stage in pipeline.stages}
     result = {}
     for stage in pipeline.stages:
         absent = np.asarray(combined(batch[stage]).is_null())
@@ -103,7 +115,8 @@ def outcomes(batch: pa.Table, pipeline: Pipeline) -> dict[str, Codes]:
     return result
 
 
-def _error(batch: pa.Table, stage: str) -> npt.NDArray[np.bool_]:
+def failed_rows(batch: pa.Table, stage: str) -> npt.NDArray[np.bool_]:
+    """(n_rows,): which rows have an error in the column beside `stage`."""
     name = f"{stage}.error"
     if name not in batch.column_names:
         return np.zeros(batch.num_rows, bool)

@@ -11,12 +11,13 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Floats, Ints, combined, flatten
 from rayeval.errors import RunError
+from rayeval.metrics.answers.per_answer import UNJUDGED
 from rayeval.metrics.evidence import bools, ints
 from rayeval.metrics.names import Metric, parse
 from rayeval.metrics.slices import slice_sets
 from rayeval.metrics.spans import Bools
 from rayeval.metrics.sums import exact_sums, mean
-from rayeval.tables import TEXT
+from rayeval.tables import TEXT, VARIANTS
 
 SYNTHETIC = "synthetic_unvalidated"
 """The slice of synthetic questions that nobody validated: outside every mean but its own."""
@@ -47,7 +48,8 @@ class Totals:
 
     Values are added without rounding, as whole numbers (`sums.py`), and divided once: no split or
     order of the parts changes a bit of a mean. The population are the answerable questions that the
-    stage was run for; a synthetic, unvalidated one counts in its own slice only.
+    stage was run for, and of answers all questions (DESIGN §7); a synthetic, unvalidated one counts
+    in its own slice only.
     measured: the metrics of every stage, as `PerQuery.measured` gives them.
     """
 
@@ -71,10 +73,11 @@ class Totals:
                 f"per-question numbers of {stranger!r}, which is not among the questions"
             )
         question = ints(where, 0)
-        counted = bools(combined(questions["answerable"]), True)[question]
-        counted &= np.asarray(pc.not_equal(per_query["status"], "not_run"))
+        answerable = bools(combined(questions["answerable"]), True)[question]
+        ran = np.asarray(pc.not_equal(per_query["status"], "not_run"))
         gold = _has_gold(questions)
         for stage, names in self.measured.items():
+            counted = ran if stage in VARIANTS else ran & answerable
             rows = counted & np.asarray(pc.equal(per_query["stage"], stage))
             part = per_query.filter(pa.array(rows))
             sums = _sums(part, names, code[question[rows]], len(sets), gold[question[rows]])
@@ -138,7 +141,9 @@ def _sums(part: pa.Table, names: Sequence[str], code: Ints, n_sets: int, gold: B
     """
     width = len(names)
     values = _columns(part, names)
-    flags = _flags(part, values, [parse(name).metric for name in names], gold)
+    flags = _flags(
+        part, values, [parse(name).metric for name in names], gold, _unjudged(part, names)
+    )
     cell = code[:, None] * width + np.arange(width)
     size = n_sets * width
     totals = exact_sums(values[flags[0]], cell[flags[0]], size)
@@ -156,15 +161,25 @@ def _columns(part: pa.Table, names: Sequence[str]) -> Floats:
     return np.stack(columns, axis=1)
 
 
+def _unjudged(part: pa.Table, names: Sequence[str]) -> Bools:
+    """(n_rows, n_metrics): a judge failed on it."""
+    flags = np.zeros((part.num_rows, len(names)), bool)
+    if UNJUDGED in part.column_names:
+        row, failed = flatten(part[UNJUDGED])
+        number = ints(pc.index_in(failed, value_set=pa.array(names, TEXT)), -1)
+        flags[row[number >= 0], number[number >= 0]] = True
+    return flags
+
+
 def _flags(
-    part: pa.Table, values: Floats, metrics: Sequence[Metric], gold: Bools
+    part: pa.Table, values: Floats, metrics: Sequence[Metric], gold: Bools, unjudged: Bools
 ) -> tuple[Bools, Bools, Bools, Bools]:
     """Where a value counts in each of COUNTS, (n_rows, n_metrics) each.
 
     Of a missing row, a metric that has a worst value is NaN only where it is undefined; another is
     undefined where the gold is absent that it needs.
     """
-    error = np.asarray(pc.equal(part["status"], "error"))[:, None]
+    error = np.asarray(pc.equal(part["status"], "error"))[:, None] | unjudged
     missing = np.asarray(pc.equal(part["status"], "missing"))[:, None]
     scored = np.array([metric.worst is not None for metric in metrics])
     needs = np.array([metric.needs_gold for metric in metrics])

@@ -4,7 +4,7 @@ Functions that end in a `shard` are steps' makers: a worker calls them with the 
 builds its own stage.
 """
 
-from rayeval.registry.answers import answer_rows, answering
+from rayeval.registry.answers import answer_rows, answering, given_answers
 from rayeval.registry.arms import (
     ann_index,
     embedder,
@@ -57,6 +57,7 @@ __all__ = [
     "first_failure",
     "fitted",
     "fuser",
+    "given_answers",
     "index_recall",
     "judgement_rows",
     "judging",

@@ -22,6 +22,14 @@ ADVICE = {
     "RERANK_DEMOTED_GOLD": "the reranker puts gold below its depth: try another model, or none",
     "CONTEXT_BUDGET_DROPPED_GOLD": "the context has no room for gold: raise its budget or depth",
     "CONTEXT_ASPECT_UNCOVERED": "the context lacks a required aspect: raise its depth",
+    "GENERATION_INCORRECT": "the evidence was there and the answer is wrong: read some, then try "
+    "another prompt or model",
+    "GENERATION_UNSUPPORTED_CLAIM": "answers say more than their context: ask for less in the "
+    "prompt, or try another model",
+    "CITATION_INVALID": "answers cite what they were not given: state the form of citations in the "
+    "prompt",
+    "GENERATION_FALSE_ABSTENTION": "refused though the evidence was there: soften the prompt, or "
+    "put the evidence first",
     "RETRIEVAL_MISSED_GOLD": "a stage of the trace lacks gold: see what it found instead",
 }
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from rayeval.errors import RunError
 from rayeval.report.answers import answer_lines, answers_json
+from rayeval.report.judgements import judgement_lines, judgements_json
 from rayeval.report.plain import printable, shortened
 from rayeval.report.tables import Tables
 
@@ -42,6 +43,7 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
             row["stage"]: _stage(row, passages, gold) for row in rows if row["stage"] != "filter"
         },
         "answers": answers_json(run, question_id),
+        "judgements": judgements_json(run, question_id),
     }
 
 
@@ -61,6 +63,7 @@ def question_text(run: Tables, question_id: str) -> str:
         lines += ["", f"{name}: {_stage_line(stage, needed)}"]
         lines += [_hit_line(hit) for hit in _worth_reading(stage["hits"], needed)]
     lines += answer_lines(facts["answers"])
+    lines += judgement_lines(facts["judgements"])
     return printable("\n".join(lines))
 
 

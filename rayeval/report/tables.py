@@ -60,6 +60,16 @@ class Tables(Protocol):
         ...
 
     @property
+    def judgements(self) -> pl.DataFrame:
+        """A row per judged answer; none where nothing was judged."""
+        ...
+
+    @property
+    def judged_again(self) -> pl.DataFrame:
+        """The same of the answers that were judged a second time."""
+        ...
+
+    @property
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage)."""
         ...
@@ -67,3 +77,8 @@ class Tables(Protocol):
     def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
         """The rows of a table where `column` is one of `values`, without reading the rest of it."""
         ...
+
+
+def measured_stages(run: Tables) -> tuple[str, ...]:
+    """The stages that have metrics: those that find hits, then those that answer."""
+    return (*run.manifest["stages"], *run.manifest.get("answers", ()))

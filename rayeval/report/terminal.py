@@ -11,11 +11,15 @@ from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rayeval.report.judgements import judge_text
 from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import plural, printable
 from rayeval.report.tables import Tables
 
 WIDTH = 100
+BOUNDED = (
+    "A token in every two bytes, replies as long as they may be; replies in the log cost nothing."
+)
 BOUNDS = "Questions whose gold is all still there (upper bounds)"
 
 
@@ -32,6 +36,8 @@ def run_text(run: Tables) -> str:
     ]
     if facts.slices:
         parts.append(titled(f"By slice, at {facts.stages[-1]}", _slices(facts)))
+    if judged := tuple(judge_text(run)):
+        parts.append(listed("Judge: usable replies by task", judged))
     if facts.latency:
         parts.append(titled("Latency in ms", _latency(facts)))
     if facts.warnings:
@@ -48,8 +54,8 @@ def metrics_text(run: Tables) -> str:
     return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts), *said])
 
 
-def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What a run would compute."""
+def dry_run_text(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]] = ()) -> str:
+    """What a run would compute, and what it would ask of chat models."""
     table = headed("step", "state", "partitions", "rows", "MB stored")
     for row in rows:
         parts = "?" if row["partitions"] is None else row["partitions"]
@@ -60,7 +66,18 @@ def dry_run_text(rows: Sequence[Mapping[str, Any]]) -> str:
     shown: list[RenderableType] = [titled("What would be computed", table)]
     if any(row["partitions"] is None or row["rows"] is None for row in rows):
         shown.append(Text("\n? is known once the steps before it are stored"))
+    if asked:
+        shown += [titled("Requests to chat models, upper bounds", _asked(asked)), Text(BOUNDED)]
     return rendered(shown)
+
+
+def _asked(rows: Sequence[Mapping[str, Any]]) -> _Plain:
+    table = headed("step", "requests", "tokens read", "tokens written", "cost")
+    for row in rows:
+        cost = "no prices" if row["cost_usd"] is None else f"${row['cost_usd']:,.2f}"
+        counts = (f"{row[name]:,}" for name in ("requests", "prompt_tokens", "completion_tokens"))
+        table.row(row["step"], *counts, cost)
+    return table
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections import Counter
@@ -25,6 +27,8 @@ class Fault:
     """Between the bytes of the body."""
     cut: bool = False
     """The connection ends in the middle of the body."""
+    reset: bool = False
+    """The connection is reset instead of an answer."""
 
 
 Script = Callable[[dict[str, Any]], "str | dict[str, Any] | Fault"]
@@ -47,10 +51,10 @@ class Endpoint(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, port: int = 0) -> None:
         self.script, self.seen, self.times, self.most, self.now = script, [], [], 0, 0
         self.lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     @property
@@ -84,6 +88,11 @@ class _Handler(BaseHTTPRequestHandler):
             found = Fault(body=json.dumps(found, ensure_ascii=False).encode())
         data = completion_bytes() if found.body is None else found.body
         time.sleep(found.hang_s)
+        if found.reset:  # closing at once, with nothing more to send
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            self.close_connection = True
+            return
         self.send_response(found.status)
         for name, value in {"Content-Type": "application/json", **found.headers}.items():
             self.send_header(name, value)
@@ -109,8 +118,8 @@ def completion_bytes() -> bytes:
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[Endpoint]:
-    server = Endpoint(script)
+def serving(script: Script, port: int = 0) -> Iterator[Endpoint]:
+    server = Endpoint(script, port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -7,10 +7,11 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from faulty import Fault, completion, serving
+from faulty import Endpoint, Fault, completion, completion_bytes, serving
 
 from rayeval.chat import build
 from rayeval.chat.config import OpenAI
@@ -18,7 +19,9 @@ from rayeval.chat.engine import Failed, Reply, Request
 from rayeval.errors import ConfigError
 from rayeval.live import wire
 from rayeval.live.log import Lines, Nothing, Objects
+from rayeval.live.turns import Turns
 
+GOOD = completion_bytes()
 PRICES = {"input_per_million": 1.0, "output_per_million": 10.0}
 
 
@@ -39,6 +42,7 @@ def quick(monkeypatch):
     """Pauses between tries are noted, not waited."""
     waited, real = [], wire.pause
     monkeypatch.setattr(wire, "pause", lambda state: waited.append(real(state)) or 0.0)
+    monkeypatch.setattr(Turns, "hold", lambda self, seconds: None)
     return waited
 
 
@@ -54,7 +58,7 @@ def test_a_reply_is_what_was_said_with_its_tokens_cost_and_request():
     (sent,) = server.seen
     assert sent["path"] == "/v1/chat/completions"
     assert sent["messages"][-1] == {"role": "user", "content": "질문 😀"}
-    assert (sent["temperature"], sent["seed"], sent["max_tokens"]) == (0, 44, 512)
+    assert (sent["temperature"], sent["seed"], sent["max_completion_tokens"]) == (0, 44, 512)
     schema = {"name": "reply", "schema": {"type": "object"}, "strict": True}
     assert sent["response_format"] == {"type": "json_schema", "json_schema": schema}
 
@@ -68,7 +72,11 @@ def test_a_reply_is_what_was_said_with_its_tokens_cost_and_request():
         pytest.param(Fault(hang_s=0.6), id="hangs"),
         pytest.param(Fault(drip_s=0.05), id="drips"),
         pytest.param(Fault(cut=True), id="ends in the middle"),
+        pytest.param(Fault(reset=True), id="reset"),
         pytest.param(Fault(body=b"<html>"), id="a page"),
+        pytest.param(Fault(body=GOOD.replace(b"{}", b"\xff")), id="no UTF-8"),
+        pytest.param(Fault(body=b'{"error": {"message": "overloaded"}}'), id="an error with 200"),
+        pytest.param(Fault(body=b'{"choices": [{"message": {"content": null}}]}'), id="no content"),
         pytest.param(Fault(body=b"[" * 50_000), id="nested without end"),
         pytest.param(Fault(body=b'{"choices": []}'), id="no choices"),
         pytest.param(Fault(body=b'{"choices": [{"message": {"content": 3}}]}'), id="no text"),
@@ -119,6 +127,24 @@ def test_nobody_there_is_a_failure_of_every_request_not_of_the_run(quick):
     assert [one.outcome for one in found] == ["failed", "failed"]
 
 
+def test_an_endpoint_that_is_still_starting_is_waited_for(monkeypatch):
+    """Nobody listens, then it loads its model, then it answers."""
+    script = iter([Fault(503, b"loading"), "ready"])
+    server = Endpoint(lambda body: next(script))
+    server.server_close()
+    servers = []
+
+    def pause(state):
+        if not servers:
+            servers.append(stack.enter_context(serving(server.script, server.server_port)))
+        return 0.0
+
+    monkeypatch.setattr(wire, "pause", pause)
+    with ExitStack() as stack:
+        (found,) = ask(server.url)
+        assert (found.text, len(servers[0].seen)) == ("ready", 2)
+
+
 def test_a_variable_that_the_environment_lacks_is_said_before_anything_is_sent(monkeypatch):
     monkeypatch.delenv("KEY", raising=False)
     with pytest.raises(ConfigError, match="lacks KEY"):
@@ -154,8 +180,8 @@ def test_the_log_holds_requests_raw_replies_and_failed_tries_and_no_secret(
         ask(server, log=Lines(str(tmp_path)), headers={"Authorization": "Bearer ${KEY}"})
     text = "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
     failed, kept = map(json.loads, text.splitlines())
-    assert (failed["attempt"], failed["status"]) == (1, None)
-    assert "HTTP 500" in failed["said"]
+    assert (failed["attempt"], failed["status"], failed["said"]) == (1, 500, "[KEY] is wrong")
+    assert failed["latency_ms"] > 0
     assert json.loads(failed["body"])["messages"][0]["content"] == "say it"
     assert kept["answer"]["attempt"] == 2
     assert json.loads(kept["answer"]["response"])["choices"][0]["message"]["content"] == "good"

@@ -50,6 +50,17 @@ def said(text, finish_reason="stop"):
         pytest.param('{"verdicts": ["yes", "no"], "verdicts": ["no", "no"]}', "unparseable", id="twice"),
         pytest.param('{"verdicts": ["yes", "no"], "why": 1}', "unparseable", id="more than asked"),
         pytest.param("", "unparseable", id="empty"),
+        pytest.param('```JSON\r\n{"verdicts": ["yes", "no"]}\r\n```', GOOD, id="fenced, CRLF"),
+        pytest.param('```\n{"verdicts": ["yes", "no"]}\n```\n```\n{}\n```', "unparseable", id="two fences"),
+        pytest.param('```python\n{"verdicts": ["yes", "no"]}\n```', "unparseable", id="code"),
+        pytest.param('\ufeff{"verdicts": ["yes", "no"]}', "unparseable", id="a BOM"),
+        pytest.param('{"verdicts": ["yes", "\\ud83d"]}', "unparseable", id="half of a character"),
+        pytest.param('{"verdicts": ["yes", "\ud83d"]}', "unparseable", id="half of a character, raw"),
+        pytest.param('{"verdicts": ["yes", "no"], "grade": 1e999}', "unparseable", id="no finite number"),
+        pytest.param('{"verdicts": ["maybe"], "why": 1, "grade": 10}', "unparseable", id="the worst of many"),
+        pytest.param('{"verdicts": ["maybe"], "grade": 10}', "wrong_count", id="the worse of two"),
+        pytest.param('{"verdicts": ["yes", "no"], "grade": true}', "unparseable", id="true is no grade"),
+        pytest.param('["yes", "no"]', "unparseable", id="no object"),
         pytest.param("[" * 100_000, "unparseable", id="nested without end"),
     ],
 )  # fmt: skip
@@ -60,6 +71,13 @@ def test_a_reply_is_a_value_of_its_schema_or_an_outcome(text, want):
 
 def test_a_reply_that_ran_out_of_tokens_says_so():
     assert parse(said('{"verdicts": ["y', "length"), SCHEMA).outcome == "truncated"
+    assert parse(said('```json\n{"verdicts": ["y', "length"), SCHEMA).outcome == "truncated"
+
+
+def test_a_reason_is_text_that_a_table_can_hold():
+    for text in ('{"\ud83d": 1, "\ud83d": 2}', '{"verdicts": ["' + "x" * 9999 + '", "no"]}'):
+        found = parse(said(text), SCHEMA)
+        assert len(found.reason.encode()) < 400
 
 
 FRONT = "---\nname: support\nversion: 2\n---\n"
@@ -92,6 +110,8 @@ def test_a_prompt_is_a_file_with_a_version_and_a_hash(tmp_path):
             FRONT + "# user\n{{ quesiton }}", "nothing is known as 'quesiton'", id="a typo"
         ),
         pytest.param(FRONT + "# user\n{{ question", "no template", id="unclosed"),
+        pytest.param(FRONT + "# user\n{{ question | shout }}", "no template", id="no such filter"),
+        pytest.param(FRONT + "# user\n{% include 'a' %}", "can't include", id="another file"),
     ],
 )
 def test_a_prompt_that_is_none_is_said_at_once(tmp_path, text, message):
@@ -101,6 +121,13 @@ def test_a_prompt_that_is_none_is_said_at_once(tmp_path, text, message):
         load(str(path), frozenset({"question"}))
     with pytest.raises(ConfigError, match="no file"):
         load(str(tmp_path / "none.md"), frozenset())
+
+
+def test_a_value_without_what_the_template_asks_of_it_names_the_prompt(tmp_path):
+    path = tmp_path / "p.md"
+    path.write_text(FRONT + "# user\n{{ question.txet }}")
+    with pytest.raises(ConfigError, match=r"'support' can't be filled in.*txet"):
+        load(str(path), frozenset({"question"})).messages(question={"text": "a"})
 
 
 def test_an_estimate_is_never_less_than_what_it_will_be():

@@ -7,13 +7,13 @@ import pytest
 
 from rayeval import files
 from rayeval.errors import InfrastructureError
-from rayeval.execution.evaluate import plan_only
+from rayeval.execution.evaluate import preview
 from rayeval.execution.job import Options
 from rayeval.execution.load import load_config
 
 
 def states(project, runs: Path, *sets: str) -> dict[str, str]:
-    rows = plan_only(load_config(str(project / "rayeval.yaml"), sets), Options(runs=str(runs)))
+    rows, _ = preview(load_config(str(project / "rayeval.yaml"), sets), Options(runs=str(runs)))
     return {row["step"]: row["state"] for row in rows}
 
 

@@ -169,23 +169,38 @@ def test_no_more_requests_at_once_than_allowed():
     assert server.most <= 3
 
 
-def test_requests_begin_at_the_given_rate(monkeypatch):
-    waits = []
+def elapsed_s(taking, *, waiting=1, hold_s=0.0):
+    """How long the last of `waiting` waits for its turn; a pause begins when all stand in line."""
 
-    async def sleep(seconds):
-        waits.append(seconds)
-
-    async def taken():
-        taking = turns.Turns(1 / 100)
+    async def all_of_them():
         taking.begin()
-        for _ in range(4):
-            await taking.next()
-        taking.hold(500)  # as long as one server asked, all wait
-        await taking.next()
+        tasks = [asyncio.create_task(taking.next()) for _ in range(waiting)]
+        await asyncio.sleep(0.01)
+        taking.hold(hold_s)
+        await asyncio.gather(*tasks)
 
-    monkeypatch.setattr(wire.asyncio, "sleep", sleep)
-    asyncio.run(taken())
-    assert waits == pytest.approx([100, 200, 300, 500], abs=20)
+    start = time.monotonic()
+    asyncio.run(all_of_them())
+    return time.monotonic() - start
+
+
+def test_requests_begin_at_the_given_rate():
+    taking = turns.Turns(1 / 0.05)
+    assert elapsed_s(taking, waiting=4) >= 3 * 0.05
+    assert elapsed_s(taking) >= 0.05  # another event loop, the same limit
+
+
+def test_a_pause_holds_those_too_who_stand_in_line():
+    assert elapsed_s(turns.Turns(1 / 0.05), waiting=2, hold_s=0.3) >= 0.3
+    assert elapsed_s(turns.Turns(None), hold_s=0.0) < 10
+
+
+def test_a_pause_too_long_to_wait_for_fails_all_at_once():
+    taking = turns.Turns(None)
+    taking.hold(86_400)
+    with pytest.raises(retry.UnavailableError, match="no request for over 600 s") as caught:
+        asyncio.run(taking.next())
+    assert not retry.may_pass(caught.value)
 
 
 def test_a_notebook_has_an_event_loop_already():

@@ -9,7 +9,7 @@ import pyarrow as pa
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.per_query import PerQuery
 from rayeval.metrics.pipeline import Later, Pipeline
-from rayeval.tables import HITS, LOCATED, PASSAGES, PLACE, TEXT, TEXTS
+from rayeval.tables import ANSWER, HITS, JUDGED, LOCATED, PASSAGES, PLACE, TEXT, TEXTS
 
 GOLD_CHUNKS = pa.list_(PLACE)
 
@@ -80,6 +80,8 @@ TYPES: dict[str, pa.DataType] = {
     "passages": PASSAGES,
     "gold_chunks": GOLD_CHUNKS,
     "removed_gold": TEXTS,
+    "reference_answer": TEXT,
+    "judged": pa.list_(JUDGED),
 }
 
 
@@ -89,6 +91,8 @@ def column_type(name: str) -> pa.DataType:
         return TYPES[name]
     if name.endswith(".error"):
         return TEXT
+    if name.partition(":")[0] == "answers":
+        return pa.list_(ANSWER)
     kinds = {"ranks": pa.list_(pa.int64()), "severed": TEXTS, "scores": HITS, "extra": pa.float64()}
     return kinds.get(name.partition(":")[0], HITS)
 

@@ -128,6 +128,13 @@ def test_a_metric_that_no_stage_has_is_refused_by_name():
 
 
 def test_every_metric_between_0_and_1_has_a_worst_value_but_these():
-    without = {m.name for m in METRICS.values() if m.high == 1 and m.worst is None}
+    hits = [m for m in METRICS.values() if m.stage != "answer"]
+    without = {m.name for m in hits if m.high == 1 and m.worst is None}
     assert without == {"partial", "judged", "duplicate_ratio", "index_recall"}
+    answers = {m.name: m.worst for m in METRICS.values() if m.stage == "answer"}
+    assert {name for name, worst in answers.items() if worst == 1} == {"false_refusal"}
+    assert {name for name, worst in answers.items() if worst == 0} == {
+        *("contains_reference", "exact_match", "token_f1", "rouge_l", "answer_correctness"),
+        *("right_refusal", "abstention_accuracy"),
+    }
     assert all(m.worst is None for m in METRICS.values() if m.high is None)

@@ -26,6 +26,7 @@ from rayeval.execution.runs import Run, load
 from rayeval.report.comparison import comparison_text
 from rayeval.report.overview import worth_showing
 from rayeval.report.page.comparison import comparison_page
+from rayeval.report.tables import measured_stages
 
 FACTS = "comparison.json"
 TABLES = ("deltas", "transitions", "latency", "ranks", "unjudged")
@@ -193,7 +194,7 @@ def _warnings(
             "any of them alone"
         )
     if not any(pairs.metrics(stage) for stage in pairs.stages):
-        sides = [", ".join(run.manifest["stages"]) for run in (base, new)]
+        sides = [", ".join(measured_stages(run)) for run in (base, new)]
         found.append(
             "no metric is compared: the runs share no stage with the same metric (the baseline "
             f"has {sides[0]}; the new run {sides[1]})"

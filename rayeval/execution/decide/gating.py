@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import polars as pl
 from pydantic import ValidationError
 
 from rayeval import files
+from rayeval.calibration.record import Record, read_record
+from rayeval.calibration.unlock import locked
 from rayeval.comparison.differences import refuse
 from rayeval.comparison.measure import figure, stage_of
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
 from rayeval.execution.runs import Run
 from rayeval.execution.values import parsed
-from rayeval.gates.config import Gates
+from rayeval.gates.config import Gate, Gates
 from rayeval.gates.verdicts import EXIT_CODES, Verdict, Word, overall, verdict
+from rayeval.metrics.names import parse
 from rayeval.report.gates import gates_text, junit, step_summary
 
 
@@ -73,9 +77,12 @@ def judge(
     *,
     shared: bool = False,
     allow: Collection[str] = (),
+    calibration: Sequence[str] = (),
     seed: int = 42,
 ) -> Judged:
     """The verdicts of every limit, in the file's order.
+
+    calibration: files of records, besides those that the run's configuration names.
 
     Raises PairingError for a baseline that the run can't be compared with, unless allowed.
     """
@@ -83,7 +90,9 @@ def judge(
         refuse(base, run, allow)
     pairs = None if base is None else pair(base, run, shared=shared)
     own = pair(run, run)
-    verdicts = tuple(_verdicts(gates, run, pairs, seed))
+    judged = (run.manifest.get("config") or {}).get("judge") or {}
+    paths = dict.fromkeys([*(judged.get("calibration") or ()), *calibration])
+    verdicts = tuple(_verdicts(gates, run, pairs, [read_record(path) for path in paths], seed))
     return Judged(
         run.run_id,
         None if base is None else base.run_id,
@@ -93,15 +102,32 @@ def judge(
     )
 
 
-def _verdicts(gates: Gates, run: Run, pairs: Pairs | None, seed: int) -> list[Verdict]:
+def _verdicts(
+    gates: Gates, run: Run, pairs: Pairs | None, records: Sequence[Record], seed: int
+) -> list[Verdict]:
     found = []
     for gate in gates.gates:
         stage = stage_of(gate, run)
-        found += [
-            verdict(gate, kind, stage, figure(gate, kind, stage, run, pairs, seed))
-            for kind in gate.limits
-        ]
+        obstacle = _locked(gate, run, records)
+        for kind in gate.limits:
+            seen = figure(gate, kind, stage, run, pairs, seed)
+            seen = replace(seen, obstacle=obstacle or seen.obstacle)
+            found.append(verdict(gate, kind, stage, seen))
     return found
+
+
+def _locked(gate: Gate, run: Run, records: Sequence[Record]) -> str | None:
+    """Why a judge's metric decides nothing yet."""
+    try:
+        tasks = parse(gate.metric).metric.tasks
+    except ConfigError:  # a latency, or another convention's
+        return None
+    if not tasks:
+        return None
+    asked = run.questions
+    if gate.slice is not None:
+        asked = asked.filter(pl.col("slices").list.contains(gate.slice))
+    return locked(run.manifest.get("judge"), tasks, set(asked["language"]), records)
 
 
 def write_gates(judged: Judged, runs: str) -> str:

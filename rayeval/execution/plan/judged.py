@@ -23,7 +23,6 @@ from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical.bm25 import Bm25
-from rayeval.tables import TEXT
 
 LATER = {
     "fused": Later("fused", "fuse"),
@@ -89,10 +88,7 @@ def judge_steps(
             kind="map",
             identity={**metrics.identity(), "pipeline": repr(pipeline)},
             make=partial(registry.per_query, metrics, pipeline, extras),
-            schema=pa.schema(
-                [("question_id", TEXT), ("stage", TEXT), ("status", TEXT)]
-                + [(name, pa.float64()) for name in numbers.names]
-            ),
+            schema=numbers.schema,
             batch=(*batch, *merged),
             aligned=False,
             tolerant=True,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rayeval.corpus.units import Unit
 from rayeval.execution.artifacts import Sources
 from rayeval.execution.config import RunConfig
 from rayeval.execution.plan.answer import answer_steps
-from rayeval.execution.plan.builder import Builder
+from rayeval.execution.plan.builder import Builder, columns
 from rayeval.execution.plan.corpus import corpus_steps
 from rayeval.execution.plan.gold import gold_steps
 from rayeval.execution.plan.judge import answered, judging_steps
@@ -122,12 +122,18 @@ def make_plan(
     missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
     pipeline = described(arms, list(later))
     batch = walked({**hits, **later}, gold, passages, resolved)
-    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold)
+    said: dict[str, Step] = {}
     if answers is not None:
         timed.append(answers.timed)
-        tables["answers.parquet"] = answers.rows
+        pipeline = replace(pipeline, answers=tuple(answers.variants))
+        batch += (*columns(resolved, "reference_answer"), *answers.columns)
+        said["answers.parquet"] = answers.rows
     if answers is not None and config.judge is not None:
-        tables |= judging_steps(builder, config.judge, resolved, answered(answers)).tables
+        judging = judging_steps(builder, config.judge, resolved, answered(answers))
+        pipeline = replace(pipeline, judged=tuple(config.judge.asked))
+        batch += judging.columns
+        said |= judging.tables
+    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold) | said
     return Plan(
         steps=tuple(builder.steps.values()),
         resolved=resolved,

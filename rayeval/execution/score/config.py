@@ -11,6 +11,7 @@ from rayeval.corpus.config import Corpus, Parse
 from rayeval.errors import ConfigError
 from rayeval.execution.placement import Placement
 from rayeval.golden.config import Golden
+from rayeval.judge.config import Judge
 from rayeval.metrics.config import Metrics
 
 
@@ -44,6 +45,7 @@ class ScoreConfig(BaseModel):
     chunks: list[str] = []
     tokenizer: Tokenizer = Words()
     metrics: Metrics = Metrics()
+    judge: Judge | None = None
     placement: Placement = Placement(batch=1024)
 
 

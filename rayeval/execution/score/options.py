@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from rayeval import files
 from rayeval.execution.job import Options
+from rayeval.execution.load import judge_part
 from rayeval.execution.score.config import ScoreConfig, score_config
 
 Convention = Literal["rayeval", "trec"]
@@ -29,6 +30,8 @@ class ScoreOptions:
     any_order: bool = False
     """Order hits by their scores, whatever order they are listed in (`--sort score`)."""
     keep_trace: bool = False
+    judge: str | None = None
+    """A YAML file whose part `judge:` says who judges the trace's answers; None: nobody."""
     runs: str = "runs"
     store: str | None = None
     name: str = "score"
@@ -60,5 +63,6 @@ class ScoreOptions:
             "corpus": None if self.corpus is None else {"path": files.absolute(self.corpus)},
             "chunks": [files.absolute(path) for path in self.chunks],
             "metrics": metrics,
+            "judge": None if self.judge is None else judge_part(self.judge),
         }
         return score_config(values)

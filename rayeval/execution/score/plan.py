@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 
 from rayeval import registry
+from rayeval.answer.given import GIVEN
 from rayeval.corpus.units import Unit
-from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
+from rayeval.execution.plan.answer import answer_rows_step
+from rayeval.execution.plan.builder import Builder, columns, found, per_question, with_error
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
+from rayeval.execution.plan.judge import judging_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
 from rayeval.execution.score.config import ScoreConfig
@@ -57,9 +61,16 @@ class ScorePlan(Steps):
     """Outputs that are tables of the run as they are."""
 
 
-def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> ScorePlan:
-    """The steps over what `inputs` found. scoring: how the trace is read."""
-    builder = Builder(config)
+def make_plan(
+    config: ScoreConfig,
+    inputs: ScoreInputs,
+    scoring: Scoring,
+    answers: Sequence[str] = (),
+    root: str | None = None,
+) -> ScorePlan:
+    """The steps over what `inputs` found. scoring: how the trace is read. answers: Parquet files
+    of what it answered. root: the store that the run will use."""
+    builder = Builder(config, root=root)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
     if config.corpus is None:
         anchored, catalogue = None, builder.add(_no_corpus())
@@ -73,6 +84,8 @@ def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> Sco
         anchored = _anchored(builder, inputs, scoring, corpus)
     scored = builder.add(_scored(config, inputs, scoring, resolved, catalogue, anchored))
     tables = _tables(builder, scoring, scored, resolved)
+    if answers:
+        tables += _answered(builder, config, inputs, scored, resolved, answers)
     return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
 
 
@@ -159,6 +172,33 @@ def _scored(
         whole={"catalogue": catalogue.key, **texts},
         tolerant=True,
     )
+
+
+def _answered(
+    builder: Builder,
+    config: ScoreConfig,
+    inputs: ScoreInputs,
+    scored: Step,
+    resolved: Step,
+    answers: Sequence[str],
+) -> tuple[tuple[str, Step], ...]:
+    """The tables of what the trace answered, and of what a judge makes of it."""
+    step = builder.add(
+        Step(
+            name="answers",
+            kind="map",
+            identity={"step": "given", "trace": inputs.trace_sha256},
+            make=partial(registry.given_answers, tuple(answers)),
+            schema=GIVEN,
+            batch=columns(scored, "question_id", "trace", "passages"),
+        )
+    )
+    said = found({"answers": step}, column="answers")
+    tables = {"answers.parquet": answer_rows_step(builder, {"answer": "answers"}, 1, step, said)}
+    if config.judge is not None:
+        said += columns(step, "texts")
+        tables |= judging_steps(builder, config.judge, resolved, said).tables
+    return tuple(tables.items())
 
 
 def _tables(

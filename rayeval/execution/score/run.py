@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
-from rayeval.errors import DataError, Problem
+from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
     begun,
@@ -81,7 +81,12 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         inputs = ScoreInputs(golden, spooled.sha256, hashed(config.chunks), *corpus)
         job.pin(inputs.pins)
         scoring, names = _scoring(config, spooled)
-        plan = make_plan(config, inputs, scoring)
+        if config.judge is not None and not spooled.answers:
+            raise ConfigError(
+                f"{config.trace.name} has no answers to judge: leave out --judge, or give the "
+                "trace's questions their `answer`"
+            )
+        plan = make_plan(config, inputs, scoring, spooled.answers, root)
         done, warnings = compute(root, plan, executor, watcher)
         flags = [
             read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)
@@ -92,7 +97,7 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
             said += unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *warnings], spooled.answers, executor)
+        commit_score(job, plan, done, [*said, *warnings], executor)
     return Run(job.folder)
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution.step import digest
-from rayeval.execution.store import Output, read
+from rayeval.execution.store import Output
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import check_columns, check_hits, opened
@@ -40,7 +40,8 @@ class Spooled:
     """Of the files that it was read from."""
     paths: tuple[str, ...]
     """Parquet files in order of questions."""
-    answers: pa.Table
+    answers: tuple[str, ...] = ()
+    """Parquet files of ANSWERS; none where nothing was answered."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -54,16 +55,16 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
             raise ConfigError(f"trace: there is no file at {path}")
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
-        return Spooled(sha256, tuple(paths), ANSWERS.empty_table())
+        return Spooled(sha256, tuple(paths))
     key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
     hits, answers = Output(root, key), Output(root, digest({"answers": key}))
     if hits.manifest() is None or answers.manifest() is None:
         ours = format_ in (None, own.NAME)
         _write((own if ours else importer(str(format_))).read(paths), hits, answers)
     [told] = answers.manifest() or []
-    rows = pa.concat_tables(read(path) for path in answers.paths())
     notes = [note.message for note in told.problems]
-    return Spooled(sha256, tuple(hits.paths()), rows, notes)
+    given = tuple(answers.paths()) if told.rows else ()
+    return Spooled(sha256, tuple(hits.paths()), given, notes)
 
 
 def spool_tables(tables: Iterable[pa.Table], root: str) -> str:

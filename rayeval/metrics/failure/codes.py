@@ -18,6 +18,10 @@ CODES = (
     "RERANK_DEMOTED_GOLD",
     "CONTEXT_BUDGET_DROPPED_GOLD",
     "CONTEXT_ASPECT_UNCOVERED",
+    "GENERATION_INCORRECT",
+    "GENERATION_UNSUPPORTED_CLAIM",
+    "CITATION_INVALID",
+    "GENERATION_FALSE_ABSTENTION",
 )
 """Every code that the walk gives; arrays hold their numbers."""
 
@@ -37,6 +41,10 @@ CODES = (
     RERANK,
     DROPPED,
     UNCOVERED,
+    INCORRECT,
+    UNSUPPORTED,
+    INVALID,
+    REFUSED,
 ) = range(len(CODES))
 
 DEMOTED = {"fuse": FUSION, "rerank": RERANK, "context": DROPPED, "unknown": MISSED}

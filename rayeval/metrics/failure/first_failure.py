@@ -10,6 +10,7 @@ import pyarrow as pa
 from rayeval.columns import Ints, combined, lists
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.failure import codes
+from rayeval.metrics.failure.answered import STAGE, answered, with_answers
 from rayeval.metrics.failure.arms import Blame, blame
 from rayeval.metrics.failure.losses import CONTRIBUTING, Losses, contributing, losses
 from rayeval.metrics.failure.scene import Scene
@@ -37,7 +38,7 @@ where all groups are whole or carried as split; their shares are the stages' upp
 
 
 class FirstFailure:
-    """Walks every answerable question from its documents to its context (DESIGN §6).
+    """Walks every answerable question from its documents to its answer (DESIGN §6).
 
     Batch: as for `PerQuery`, and `required_aspects`; what is null or absent of the following is not
     observed: `gold_chunks` (lists of PLACE: every chunk of the corpus that overlaps gold),
@@ -66,6 +67,9 @@ class FirstFailure:
             "contributing": contributing(scene, every, end, lost, blamed.misses),
             **_seen(scene, every),
         }
+        if STAGE in self.pipeline.answers:
+            found = answered(batch, self.pipeline, full=self.full)
+            columns = with_answers(columns, end.status, found)
         return pa.table(columns).cast(FAILURES)
 
 

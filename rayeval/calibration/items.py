@@ -1,0 +1,94 @@
+"""What a judge decided in a run, an item per verdict, as people can be asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from rayeval.errors import ConfigError
+
+SCALES = {
+    "support": ("contradicted", "not_in_context", "supported"),
+    "reference": ("contradicted", "not_in_reference", "supported"),
+    "citations": ("unsupported", "supported"),
+    "correctness": ("incorrect", "partial", "correct"),
+    "relevance": ("0", "1", "2", "3"),
+}
+"""Task → its verdicts, the worst first."""
+SCHEMA: dict[str, Any] = {
+    "item_id": pl.String,
+    "question_id": pl.String,
+    "question": pl.String,
+    "answer": pl.String,
+    "text": pl.String,
+    "chunks": pl.List(pl.String),
+    "verdict": pl.String,
+    "cluster": pl.String,
+    "language": pl.String,
+}
+
+
+def items_of(
+    judgements: pl.DataFrame, answers: pl.DataFrame, questions: pl.DataFrame, task: str
+) -> pl.DataFrame:
+    """A row of SCHEMA per verdict of a task, in order of item ids.
+
+    judgements, answers, questions: a run's tables. An item's id names question, variant, repeat
+    and number, so the same verdict has the same id however often items are drawn.
+    Raises ConfigError for a task without verdicts of its own.
+    """
+    if task not in SCALES:
+        raise ConfigError(f"task {task!r}: expected one of {', '.join(SCALES)}")
+    known = questions.select("question_id", "question", "cluster", "language")
+    said = answers.select("question_id", "variant", "repeat", "answer", "context")
+    rows = judgements.filter(pl.col("variant").is_not_null()).join(
+        said, on=["question_id", "variant", "repeat"], how="left"
+    )
+    rows = rows.join(known, on="question_id", how="left")
+    found = [
+        {**item, **_of(row), "item_id": f"{_place(row)}/{task}/{number}"}
+        for row in rows.iter_rows(named=True)
+        for number, item in enumerate(_items(row, task))
+        if item["verdict"] is not None
+    ]
+    return pl.DataFrame(found, schema=SCHEMA).sort("item_id")
+
+
+def _of(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("question_id", "question", "answer", "language")
+    return {name: row[name] for name in names} | {"cluster": row["cluster"] or row["question_id"]}
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    return f"{row['question_id']}/{row['variant']}/{row['repeat']}"
+
+
+def _items(row: Mapping[str, Any], task: str) -> Iterator[dict[str, Any]]:
+    """text, chunks and verdict of each thing that was judged."""
+    if task == "correctness":
+        yield {"text": row["answer"], "chunks": [], "verdict": row["correctness"]}
+    elif task == "relevance":
+        for one in row["relevance"] or ():
+            grade = None if one["grade"] is None else str(one["grade"])
+            yield {"text": None, "chunks": [one["chunk_id"]], "verdict": grade}
+    else:
+        field = {"support": "support", "reference": "reference", "citations": "cited"}[task]
+        for claim in row["claims"] or ():
+            chunks = claim["citations"] if task == "citations" else row["context"]
+            yield {"text": claim["text"], "chunks": chunks or [], "verdict": claim[field]}
+
+
+def as_labels(items: pl.DataFrame) -> pl.DataFrame:
+    """The judge's verdicts as a table of labels (`interop.labels`)."""
+    return items.select(
+        "item_id",
+        label="verdict",
+        annotator=pl.lit(None, pl.String),
+        cluster="cluster",
+        language="language",
+        slice=pl.lit(None, pl.String),
+        inclusion_probability=pl.lit(None, pl.Float64),
+        line=pl.lit(None, pl.Int64),
+    )

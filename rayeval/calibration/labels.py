@@ -1,0 +1,162 @@
+"""People's labels and a judge's side by side: one label an item on either side, on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from rayeval.columns import Floats, Ints
+from rayeval.errors import DataError, Problem
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Labels in order; `ordinal` if it means anything."""
+
+    labels: tuple[str, ...]
+    ordinal: bool
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> Scale:
+        """A scale of these labels, as they stand; numbers are ordinal."""
+        return cls(tuple(labels), all(map(is_number, labels)))
+
+    @classmethod
+    def used(cls, frame: pl.DataFrame) -> Scale:
+        """The scale of the labels that people gave, numbers by size."""
+        labels = frame["label"].drop_nulls().unique().to_list()
+        numeric = all(map(is_number, labels))
+        return cls(tuple(sorted(labels, key=float if numeric else str)), numeric)
+
+    def places(self, labels: pl.Series) -> pl.Series:
+        """Each label's place; null where it is not on the scale."""
+        table = dict(zip(self.labels, range(len(self.labels)), strict=True))
+        return labels.replace_strict(table, default=None, return_dtype=pl.Int64)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What both sides labelled; arrays (n_items,), in order of item ids."""
+
+    scale: Scale
+    items: pl.Series
+    human: Ints
+    judge: Ints
+    clusters: Ints
+    """Numbers of the sorted cluster ids, from 0."""
+    weights: Floats
+    """One over the probability with which an item was drawn for labelling; 1 where all were."""
+    groups: pl.DataFrame
+    """`language` and `slice` of every item."""
+    counts: dict[str, int]
+    """What was left out, and why."""
+    out_of_scale: list[dict[str, str]]
+
+
+def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -> Paired:
+    """The items that both labelled, with one label of each.
+
+    human, judge: tables of `interop.labels`. Several people's label is that of most of them; where
+    as many say another, the middle one of an ordinal scale (the lower of two), else none. Labels
+    that are not on the scale are told apart and left out, never moved onto it. A cluster is what
+    people's file says, else the judge's, else the item.
+    Raises DataError if no item is in both.
+    """
+    scale = scale or Scale.used(human)
+    ours, theirs = _placed(human, scale), _placed(judge, scale)
+    of_people, of_judge = _consensus(ours, scale), _consensus(theirs, scale)
+    both = of_people.join(of_judge, on="item_id", suffix="_judge").sort("item_id")
+    if both.is_empty():
+        raise DataError([_nothing_shared(human, judge)])
+    cluster = pl.coalesce("cluster", "cluster_judge", "item_id")
+    codes = both.select(cluster.rank("dense") - 1).to_series().cast(pl.Int64)
+    counted = both.filter(pl.col("place").is_not_null() & pl.col("place_judge").is_not_null())
+    codes = codes.filter(both["place"].is_not_null() & both["place_judge"].is_not_null())
+    probability = pl.coalesce("inclusion_probability", "inclusion_probability_judge", pl.lit(1.0))
+    return Paired(
+        scale,
+        counted["item_id"],
+        counted["place"].to_numpy(),
+        counted["place_judge"].to_numpy(),
+        np.unique(codes.to_numpy(), return_inverse=True)[1],
+        counted.select(1 / probability).to_series().to_numpy(),
+        counted.select(
+            pl.coalesce(name, f"{name}_judge").alias(name) for name in ("language", "slice")
+        ),
+        _counts(human, judge, of_people, of_judge, both),
+        _strangers(theirs, "judge") + _strangers(ours, "human"),
+    )
+
+
+def is_number(label: str) -> bool:
+    """Whether a label is a number."""
+    try:
+        return bool(np.isfinite(float(label)))
+    except ValueError:
+        return False
+
+
+def _placed(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    return frame.filter(pl.col("label").is_not_null()).with_columns(
+        place=scale.places(frame.filter(pl.col("label").is_not_null())["label"])
+    )
+
+
+def _consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per item: the label of most of its annotators."""
+    votes = frame.filter(pl.col("place").is_not_null()).group_by("item_id", "place").len("votes")
+    best = votes.filter(pl.col("votes") == pl.col("votes").max().over("item_id"))
+    places = pl.col("place").drop_nulls().sort()
+    lower = places.get((places.len() - 1) // 2, null_on_oob=True)
+    middle = frame.group_by("item_id").agg(middle=lower)
+    chosen = best.group_by("item_id").agg(ties=pl.len(), only=pl.col("place").first())
+    first = [pl.col(name).drop_nulls().sort().first() for name in ("cluster", "language", "slice")]
+    tied = pl.col("middle") if scale.ordinal else pl.lit(None, pl.Int64)
+    return (
+        frame.group_by("item_id")
+        .agg(*first, pl.col("inclusion_probability").drop_nulls().first())
+        .join(chosen, on="item_id", how="left")
+        .join(middle, on="item_id", how="left")
+        .with_columns(place=pl.when(pl.col("ties") == 1).then(pl.col("only")).otherwise(tied))
+        .drop("ties", "only", "middle")
+    )
+
+
+def _counts(
+    human: pl.DataFrame,
+    judge: pl.DataFrame,
+    of_people: pl.DataFrame,
+    of_judge: pl.DataFrame,
+    both: pl.DataFrame,
+) -> dict[str, int]:
+    return {
+        "n_human": of_people.height,
+        "n_judge": of_judge.height,
+        "n_human_only": of_people.height - both.height,
+        "n_judge_only": of_judge.height - both.height,
+        "n_unlabelled": human["label"].null_count() + judge["label"].null_count(),
+        "n_left_out": both.filter(
+            pl.col("place").is_null() | pl.col("place_judge").is_null()
+        ).height,
+    }
+
+
+def _strangers(frame: pl.DataFrame, side: str) -> list[dict[str, str]]:
+    """The labels that are not on the scale, in order of items."""
+    found = frame.filter(pl.col("place").is_null()).sort("item_id", "annotator")
+    return [
+        {"item_id": item, "label": label, "of": side}
+        for item, label in found.select("item_id", "label").iter_rows()
+    ]
+
+
+def _nothing_shared(human: pl.DataFrame, judge: pl.DataFrame) -> Problem:
+    ours, theirs = human["item_id"].head(1).to_list(), judge["item_id"].head(1).to_list()
+    said = (
+        f"no item is labelled in both files: people labelled e.g. {ours}, the judge {theirs}; "
+        "the same item must have the same item_id"
+    )
+    return Problem("--judge", None, None, "nothing_shared", said)

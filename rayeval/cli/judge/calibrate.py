@@ -1,0 +1,69 @@
+"""`rayeval judge calibrate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rayeval.cli import options
+
+HUMAN = "People's labels: qrels, or .csv, .tsv, .jsonl with item_id, label, annotator?, cluster?."
+
+
+def calibrate(
+    human: Annotated[str, typer.Option("--human", metavar="FILE", help=HUMAN)],
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="FILE", help="The judge's labels, in such a file."),
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="Instead: the judge of a run.")
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option("--scale", metavar="0,1,2,3", help="The labels in order [those of people]."),
+    ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option("--positive", metavar="LABEL", help="From which label on it counts as found."),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option("--record", metavar="FILE", help="Write what unlocks gates for this judge."),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Of the record: the model.")] = None,
+    revision: Annotated[
+        str | None, typer.Option("--revision", help="Of the record: the model's revision.")
+    ] = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="Of the record: the hash of the task's prompt.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Of the run or record: support, correctness, …")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", help="Of the record: only items in this language.")
+    ] = None,
+    floor: Annotated[
+        float, typer.Option("--floor", min=-1, max=1, help="Of the record: the κ to reach.")
+    ] = 0.4,
+    seed: Annotated[int, typer.Option("--seed", help="Of the intervals.")] = 42,
+    runs: options.Runs = "runs",
+    json: options.Json = False,
+) -> None:
+    """Hold a judge's labels against people's: agreement, κ, α, with intervals.
+
+    Example: `rayeval judge calibrate --human people.csv --judge judge.jsonl --scale 0,1,2,3`
+
+    Of a run, the labels that `judge sample` drew also correct the judge's figure (PPI++):
+    `rayeval judge calibrate --human sheet.csv --run RUN --task support --record support.json`
+    """
+    from rayeval.execution.judging import Asked, calibration
+    from rayeval.report.calibration import calibration_text
+
+    asked = Asked(human, judge, run, runs, scale, positive, task, language, floor, seed)
+    found, bound = calibration(asked, model=model, revision=revision, prompt=prompt, record=record)
+    if record is not None and bound is not None:
+        options.say(f"record written to {record}: {bound.short_of() or 'gates may rest on it'}")
+    options.print_json(found) if json else print(calibration_text(found))  # noqa: T201

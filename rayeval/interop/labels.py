@@ -1,0 +1,140 @@
+"""Labels that people or judges gave: TREC qrels, CSV, TSV, JSON Lines, Parquet.
+
+item_id (of qrels "topic docno")  <- item_id
+label                             <- label; 2, 2.0 and "2" are one label
+annotator                         <- annotator; none: one person
+cluster (of qrels the topic)      <- cluster; none: the item itself
+language, slice                   <- language, slice
+weight                            <- inclusion_probability, as `rayeval judge sample` writes it
+A row without a label is not labelled yet; it is counted and left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+
+from rayeval.errors import DataError, Problem
+from rayeval.interop.reading import READERS, extension, records
+from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.trec import text
+
+SCHEMA = {
+    "item_id": pl.String,
+    "label": pl.String,
+    "annotator": pl.String,
+    "cluster": pl.String,
+    "language": pl.String,
+    "slice": pl.String,
+    "inclusion_probability": pl.Float64,
+    "line": pl.Int64,
+}
+OPTIONAL = ("annotator", "cluster", "language", "slice")
+
+
+def read_labels(path: str) -> pl.DataFrame:
+    """A row of SCHEMA per label; `label` null where there is none yet.
+
+    Files without one of the named extensions are qrels. Raises DataError for rows without an
+    item, and for an item that one annotator labels twice.
+    """
+    problems: list[Problem] = []
+    if extension(path) in READERS:
+        found = records([path], problems, kinds=tuple(READERS))
+        rows = [_row(record, problems) for record in found]
+    else:
+        rows = [_judged(path, line, fields, problems) for line, fields in text.numbered(path)]
+    frame = pl.DataFrame([row for row in rows if row is not None], schema=SCHEMA)
+    problems += _twice(path, frame)
+    if not problems and frame.is_empty():
+        problems.append(Problem(path, None, None, "empty_labels", "no label is in this file"))
+    if problems:
+        raise DataError(problems)
+    return frame
+
+
+def canonical(value: Any) -> str | None:
+    """A label as text: 2, 2.0, "2" and " 2.0 " are "2"; null and blank are none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    said = str(value).strip()
+    try:
+        number = float(said)
+    except ValueError:
+        return said or None
+    plain = number.is_integer() and abs(number) < 2**53
+    return str(int(number)) if plain else said
+
+
+def _row(record: Record, problems: list[Problem]) -> dict[str, Any] | None:
+    try:
+        if "label" not in record.value:
+            raise RefusedError(
+                "missing_field",
+                f"there is no `label`, only {', '.join(map(str, record.value))}; expected "
+                "item_id, label and maybe annotator, cluster, language, slice",
+            )
+        label = record.get("label")
+        if isinstance(label, dict | list):
+            raise RefusedError(
+                "wrong_type", f"label is {str(label)[:60]}, expected text or a number"
+            )
+        return {
+            "item_id": record.id("item_id"),
+            "label": canonical(label),
+            **{name: record.name(name) for name in OPTIONAL},
+            "inclusion_probability": _probability(record),
+            "line": record.line,
+        }
+    except RefusedError as error:
+        problems.append(record.problem(error))
+        return None
+
+
+def _probability(record: Record) -> float | None:
+    value = record.get("inclusion_probability")
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 < number <= 1:
+        said = f"inclusion_probability is {str(value)[:40]!r}, expected more than 0, at most 1"
+        raise RefusedError("wrong_type", said)
+    return number
+
+
+def _judged(
+    path: str, line: int, fields: list[bytes], problems: list[Problem]
+) -> dict[str, Any] | None:
+    """A line of qrels: topic, anything, docno, label."""
+    try:
+        words = [field.decode() for field in fields]
+    except UnicodeDecodeError:
+        problems.append(Problem(path, line, None, "not_utf8", "not UTF-8; save it as UTF-8"))
+        return None
+    if len(words) != 4:
+        said = f"{len(words)} fields, expected 4: topic, 0, docno, label"
+        problems.append(Problem(path, line, None, "wrong_fields", said))
+        return None
+    topic, _, docno, label = words
+    row = {"item_id": f"{topic} {docno}", "label": canonical(label), "cluster": topic}
+    return {**dict.fromkeys(SCHEMA), **row, "line": line}
+
+
+def _twice(path: str, frame: pl.DataFrame) -> list[Problem]:
+    keys = ["item_id", "annotator"]
+    again = frame.filter(~pl.struct(keys).is_first_distinct())
+    return [
+        Problem(
+            path, line, None, "labelled_twice",
+            f"item {item!r} has a label of {annotator or 'its annotator'} already; "
+            "give annotators names of their own, or drop one",
+        )
+        for item, annotator, line in again.select(*keys, "line").iter_rows()
+    ]  # fmt: skip

@@ -1,0 +1,67 @@
+"""A text as words that can be compared: what the metrics without a model see of an answer.
+
+In this order: NFC; case folded; marks of citations (`[E1]`, `[E1, E3]`) taken out; separators of
+thousands taken out (1,000 = 1000) and Korean numerals written in digits (`korean.py`); brackets
+become spaces (but for one that closes before Hangul: 서울(Seoul)은) and every other punctuation
+mark or symbol goes, but a point between digits (3.5 is not 35); white space parts words; particles
+come off Korean ones (`korean.py`). The articles a, an and the are no words, unless the reference
+consists of nothing else.
+Source: for English the steps are SQuAD's, Rajpurkar et al. 2016, doi:10.18653/v1/D16-1264.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from rayeval.metrics.answers.korean import is_hangul, with_plain_numbers, without_particles
+
+RULES = 1
+"""Raised when a text comes out as other words."""
+ARTICLES = frozenset({"a", "an", "the"})
+MARKS = re.compile(r"\[e\d+(?:\s*,\s*e\d+)*\]")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)")
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_CLOSED = re.compile(r"[)\]}](?=[가-힣])")
+
+
+def words(text: str) -> list[str]:
+    """The words of `text`, in order, articles among them."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    plain = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), MARKS.sub("", folded))
+    numbered = _POINT.sub("\0", _CLOSED.sub("", with_plain_numbers(plain)))
+    spaced = "".join(map(_kept, numbered)).replace("\0", ".")
+    return [word for part in spaced.split() if (word := without_particles(part))]
+
+
+@lru_cache(maxsize=4096)
+def _kept(character: str) -> str:
+    """What stands for one character: itself, a space or nothing."""
+    category = unicodedata.category(character)
+    if category in ("Ps", "Pe"):
+        return " "
+    return "" if category[0] in "PS" or category == "Cf" else character
+
+
+def pair(answer: str, reference: str) -> tuple[list[str], list[str]]:
+    """The words of both, without articles where the reference has other words too."""
+    said, wanted = words(answer), words(reference)
+    if set(wanted) <= ARTICLES:
+        return said, wanted
+    return [w for w in said if w not in ARTICLES], [w for w in wanted if w not in ARTICLES]
+
+
+def closed_up(found: list[str]) -> tuple[str, set[int]]:
+    """The words as one text, and where in it words begin or end.
+
+    Spaces beside Hangul are left out: 개인정보 보호법 and 개인정보보호법 are written by turns.
+    """
+    text, edges = "", {0}
+    for word in found:
+        if text and not (is_hangul(text[-1]) or is_hangul(word[0])):
+            text += " "
+            edges.add(len(text))
+        text += word
+        edges.add(len(text))
+    return text, edges

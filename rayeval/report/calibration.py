@@ -1,0 +1,113 @@
+"""What a calibration says in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from rayeval.report.terminal import headed, listed, rendered, titled
+
+SAID = {
+    "agreement": "raw agreement",
+    "kappa": "Cohen's κ",
+    "kappa_linear": "Cohen's κ, linear",
+    "kappa_quadratic": "Cohen's κ, quadratic",
+    "alpha": "Krippendorff's α",
+    "alpha_nominal": "Krippendorff's α, nominal",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+}
+SHOWN = 10
+
+
+def calibration_text(found: Mapping[str, Any]) -> str:
+    """Figures with intervals, confusion, people with one another, slices, what was left out."""
+    items, clusters = f"{found['n']:,} items", f"{found['clusters']:,} clusters"
+    table = headed("judge with people", "value", "95% interval")
+    for name, said in SAID.items():
+        if found[name] is not None:
+            table.row(said, f"{found[name]:.4f}", _interval(found["intervals"][name]))
+    parts: list[RenderableType] = [titled(f"Calibration over {items} in {clusters}", table)]
+    if found["positive"] is not None:
+        human, judge = found["prevalence_human"], found["prevalence_judge"]
+        if human is not None and judge is not None:
+            said = f"positive is {found['positive']} or more: {human:.1%} of people's labels, "
+            parts.append(Text(said + f"{judge:.1%} of the judge's"))
+    parts += [_confusion(found), *_people(found), *_slices(found)]
+    parts += _corrected(found)
+    parts += _left_out(found)
+    return rendered(parts)
+
+
+def _corrected(found: Mapping[str, Any]) -> list[RenderableType]:
+    """What a run's judge says of all its items, and what it comes to with people's labels."""
+    both = found.get("corrected")
+    if both is None:
+        return []
+    table = headed(f"share of {both['of']}", "value", "95% interval")
+    table.row("the judge, as it is", _figure(both["judge"]), "")
+    for key, said in (("labels", "people's labels alone"), ("ppi", "both (PPI++)")):
+        one = both[key]
+        limits = None if one["low"] is None else [one["low"], one["high"]]
+        table.row(said, _figure(one["value"]), _interval(limits))
+    said = f"{both['labelled']:,} of {both['n']:,} items are labelled; λ {both['tuning']:.2f}"
+    return [titled("In the run", table), Text(said)]
+
+
+def _interval(limits: list[float] | None) -> str:
+    return "–" if limits is None else f"[{limits[0]:.3f}, {limits[1]:.3f}]"
+
+
+def _confusion(found: Mapping[str, Any]) -> RenderableType:
+    table = headed("people ↓ judge →", *found["scale"])
+    for label, counts in found["confusion"].items():
+        table.row(label, *(f"{counts[other]:,}" for other in found["scale"]))
+    return titled("Confusion", table)
+
+
+def _people(found: Mapping[str, Any]) -> list[RenderableType]:
+    among = found["human_human"]
+    if among is None:
+        return []
+    table = headed("people with one another", "items", "agreement", "κ", "κ quadratic")
+    for pair in among["pairs"][:SHOWN]:
+        figures = (pair["agreement"], pair["kappa"], pair["kappa_quadratic"])
+        table.row(" · ".join(pair["annotators"]), f"{pair['n']:,}", *map(_figure, figures))
+    table.row("all pairs, by items", "", _figure(among["agreement"]), _figure(among["kappa"]), "")
+    said = f"Krippendorff's α of {among['annotators']} people: {_figure(among['alpha'])}"
+    return [titled("People", table), Text(said)]
+
+
+def _slices(found: Mapping[str, Any]) -> list[RenderableType]:
+    if not found["slices"]:
+        return []
+    table = headed("slice", "items", "agreement", "κ", "κ quadratic", "α")
+    for name, part in found["slices"].items():
+        figures = ("agreement", "kappa", "kappa_quadratic", "alpha")
+        table.row(name, f"{part['n']:,}", *(_figure(part[figure]) for figure in figures))
+    return [titled("By slice", table)]
+
+
+def _left_out(found: Mapping[str, Any]) -> list[RenderableType]:
+    lines = []
+    for key, said in (
+        ("n_human_only", "items that only people labelled"),
+        ("n_judge_only", "items that only the judge labelled"),
+        ("n_unlabelled", "rows without a label"),
+        ("n_left_out", "items left out: a label off the scale, or people who are at odds"),
+    ):
+        if found[key]:
+            lines.append(f"{found[key]:,} {said}")
+    strange = found["out_of_scale"]
+    if strange:
+        some = ", ".join(f"{one['item_id']}: {one['label']}" for one in strange[:SHOWN])
+        scale = ", ".join(found["scale"])
+        lines.append(f"{len(strange):,} labels are not on the scale {scale}: {some}")
+    return [listed("Not in the figures", lines)] if lines else []
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
