@@ -11,17 +11,23 @@ rayeval.load("runs/…")     # a run from before
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rayeval.errors import ConfigError
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
 
     from rayeval.execution.decide.comparison import Comparison
     from rayeval.execution.runs import Run
     from rayeval.recorder import Trace
+
+    Golden: TypeAlias = (
+        str | os.PathLike[str] | Iterable[Mapping[str, Any]] | pl.DataFrame | pa.Table
+    )
+    """A file, or rows as its JSON Lines would have them."""
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "compare", "evaluate", "load", "score", "trace"]
@@ -30,7 +36,7 @@ __all__ = ["__version__", "compare", "evaluate", "load", "score", "trace"]
 def evaluate(
     config: str | os.PathLike[str] | dict[str, Any] | Callable[..., Any],
     *,
-    golden: str | os.PathLike[str] | None = None,
+    golden: Golden | None = None,
     k: int = 5,
     corpus: str | os.PathLike[str] | None = None,
     metrics: Sequence[str] | None = None,
@@ -52,55 +58,57 @@ def evaluate(
     Or `search(question)`, which gives passages, best first: texts, or mappings with some of
     chunk_id, source_id, revision_id, start_char, end_char, text, score. A coroutine function may be
     one; it is given `principals` and `k` too if it takes them; what it raises is that question's
-    error. golden: the questions. k: where metrics cut, and how many hits count. corpus: the
-    documents, in which texts are looked up. metrics: default, all at k. stage, name: what the
-    results are called. workers: how many questions are asked at once, in threads; default 1, which
-    is also how latency is fair.
+    error. golden: the questions, a file or rows such as
+    `{"question": "…", "evidence": [{"quote": "…"}]}`. k: where metrics cut, and how many hits
+    count. corpus: the documents, in which texts are looked up. metrics: default, all at k. stage,
+    name: what the results are called. workers: how many questions are asked at once, in threads;
+    default 1, which is also how latency is fair.
     Raises InputError if the configuration or the data are wrong, InfrastructureError if the machine
     is at fault.
     """
+    from rayeval.execution import arguments
+    from rayeval.execution.job import Options
+
+    options = Options(
+        runs=arguments.path(runs, "runs"),
+        store=arguments.maybe_path(store, "store"),
+        ray_address=None if ray_address is None else arguments.text(ray_address, "ray_address"),
+        workers=arguments.maybe_count(workers, "workers"),
+        limit=arguments.maybe_count(limit, "limit"),
+    )
+    overrides = arguments.texts(sets, "sets")
     if callable(config):
         from rayeval.execution.asking import evaluate_search
 
-        if sets or ray_address or limit:
+        if overrides or ray_address or limit:
             raise ConfigError("sets, ray_address and limit are for configurations, not functions")
         return evaluate_search(
             config,
-            golden=None if golden is None else os.fspath(golden),
-            k=k,
-            corpus=None if corpus is None else os.fspath(corpus),
-            metrics=metrics,
-            stage=stage,
-            name=name,
-            runs=os.fspath(runs),
-            store=None if store is None else os.fspath(store),
-            workers=1 if workers is None else workers,
+            golden=None if golden is None else arguments.golden(golden, options.root),
+            k=arguments.count(k, "k"),
+            corpus=arguments.maybe_path(corpus, "corpus"),
+            metrics=arguments.maybe_texts(metrics, "metrics"),
+            stage=arguments.text(stage, "stage"),
+            name=arguments.text(name, "name"),
+            options=options,
         )
     if golden is not None or corpus is not None or metrics is not None:
         raise ConfigError(
             "golden, corpus and metrics are for a search function: a configuration has its own"
         )
     from rayeval.execution.evaluate import run_config
-    from rayeval.execution.job import Options
     from rayeval.execution.load import load_config, load_values
     from rayeval.execution.progress import Silent
 
     if isinstance(config, dict):
-        loaded = load_values(config, sets)
+        loaded = load_values(config, overrides)
     else:
-        loaded = load_config(os.fspath(config), sets)
-    options = Options(
-        runs=os.fspath(runs),
-        store=None if store is None else os.fspath(store),
-        ray_address=ray_address,
-        workers=workers,
-        limit=limit,
-    )
+        loaded = load_config(arguments.path(config, "config"), overrides)
     return run_config(loaded, options, Silent())
 
 
 def score(
-    golden: str | os.PathLike[str],
+    golden: Golden,
     trace: str | os.PathLike[str] | Iterable[pa.Table] | Iterable[dict[str, Any]],
     *,
     convention: Literal["rayeval", "trec"] = "rayeval",
@@ -118,7 +126,8 @@ def score(
 ) -> Run:
     """Scores what another pipeline left behind and returns the committed run.
 
-    trace: a file; or tables of schema FOREIGN; or rows such as
+    golden: a file, or rows as its JSON Lines would have them. trace: a file; or tables of schema
+    FOREIGN; or rows such as
     `{"question_id": "q1", "stages": {"search": {"hits": ["a passage", {"source_id": "doc.md"}]}}}`.
     format: the tool that wrote the file, None for rayeval's own. corpus: the documents, in which
     text is looked up. chunks: the chunks that hits name by id. sort: order hits by score, whatever
@@ -126,24 +135,25 @@ def score(
     Raises InputError if the golden set or the trace are wrong, InfrastructureError if the machine
     is at fault.
     """
+    from rayeval.execution import arguments
     from rayeval.execution.score.anything import score_anything
     from rayeval.execution.score.options import ScoreOptions
 
     options = ScoreOptions(
-        convention=convention,
-        format=format,
-        corpus=None if corpus is None else os.fspath(corpus),
-        chunks=() if chunks is None else (os.fspath(chunks),),
-        metrics=metrics,
-        relevant=relevant,
-        cutoffs=cutoffs,
-        any_order=sort == "score",
-        keep_trace=keep_trace,
-        runs=os.fspath(runs),
-        store=None if store is None else os.fspath(store),
-        name=name,
+        convention=arguments.choice(convention, "convention", ("rayeval", "trec")),
+        format=None if format is None else arguments.text(format, "format"),
+        corpus=arguments.maybe_path(corpus, "corpus"),
+        chunks=() if chunks is None else (arguments.path(chunks, "chunks"),),
+        metrics=arguments.maybe_texts(metrics, "metrics"),
+        relevant=relevant if relevant is None else arguments.whole(relevant, "relevant"),
+        cutoffs=arguments.cutoffs(cutoffs, "cutoffs"),
+        any_order=arguments.choice(sort, "sort", (None, "score")) == "score",
+        keep_trace=arguments.flag(keep_trace, "keep_trace"),
+        runs=arguments.path(runs, "runs"),
+        store=arguments.maybe_path(store, "store"),
+        name=arguments.text(name, "name"),
     )
-    return score_anything(os.fspath(golden), trace, options)
+    return score_anything(arguments.golden(golden, options.where.root), trace, options)
 
 
 def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> Run:
@@ -151,9 +161,10 @@ def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> 
 
     Raises RunError if there is none, or if it was never finished.
     """
+    from rayeval.execution import arguments
     from rayeval.execution import runs as found
 
-    return found.load(os.fspath(run), os.fspath(runs))
+    return found.load(arguments.path(run, "run"), arguments.path(runs, "runs"))
 
 
 def trace(question_id: str, *, path: str | os.PathLike[str] | None = None) -> Trace:
@@ -187,12 +198,19 @@ def compare(
     analyzer, hardware, judge). metrics: those with intervals by slice.
     Raises PairingError for runs that can't be compared.
     """
+    from rayeval.execution import arguments
     from rayeval.execution.decide.baselines import baseline
     from rayeval.execution.decide.comparison import Options, compare_runs
     from rayeval.execution.runs import Run
 
+    folder = arguments.path(runs, "runs")
     before, after = (
-        one if isinstance(one, Run) else baseline(os.fspath(one), os.fspath(runs))
-        for one in (base, new)
+        one if isinstance(one, Run) else baseline(arguments.path(one, name), folder)
+        for name, one in (("base", base), ("new", new))
     )
-    return compare_runs(before, after, Options(shared, tuple(allow), metrics))
+    options = Options(
+        arguments.flag(shared, "shared"),
+        tuple(arguments.texts(allow, "allow")),
+        arguments.maybe_texts(metrics, "metrics"),
+    )
+    return compare_runs(before, after, options)

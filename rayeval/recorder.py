@@ -31,6 +31,8 @@ class Trace:
     def __init__(self, question_id: str, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(question_id, str) or not question_id:
             raise ConfigError(f"question_id is {question_id!r}; expected text that is not empty")
+        if path is not None and not isinstance(path, str | os.PathLike):
+            raise ConfigError(f"path is {path!r}; expected the path of a file")
         self.path = os.fspath(path or os.environ.get(PATH) or "trace.jsonl")
         self._stages: dict[str, dict[str, Any]] = {}
         self._row: dict[str, Any] = {"question_id": question_id, "stages": self._stages}
@@ -43,11 +45,11 @@ class Trace:
         Raises InputError for what is no hit, no name or no time, and for a stage that is there
         already: one such line would keep the whole file from being scored.
         """
-        if not name or "\0" in name:
+        if not isinstance(name, str) or not name or "\0" in name:
             raise InputError(
                 f"{self._place(name)}: expected a name of characters that can be shown"
             )
-        if latency_ms is not None and not 0 <= float(latency_ms) < float("inf"):
+        if latency_ms is not None and not _is_time(latency_ms):
             said = f"latency_ms is {latency_ms}; expected milliseconds, 0 or more"
             raise InputError(f"{self._place(name)}: {said}")
         found = self._hits(name, hits)
@@ -70,6 +72,9 @@ class Trace:
         """
         if text is not None and not isinstance(text, str):
             raise InputError(f"{self._place('answer')}: expected text, got {type(text).__name__}")
+        if isinstance(citations, str | bytes) or not isinstance(abstained, bool):
+            said = "expected a list of ids as citations, and True or False as abstained"
+            raise InputError(f"{self._place('answer')}: {said}; got {citations!r}, {abstained!r}")
         self._set(answer=text, abstained=abstained, citations=[str(name) for name in citations])
 
     def __enter__(self) -> Self:
@@ -98,6 +103,14 @@ class Trace:
 
     def _place(self, name: str) -> str:
         return f"question {self._row['question_id']!r}, stage {name!r}"
+
+
+def _is_time(value: Any) -> bool:
+    """A number of any library, not its text."""
+    try:
+        return not isinstance(value, str | bytes | bool) and 0 <= float(value) < float("inf")
+    except (TypeError, ValueError):
+        return False
 
 
 def _append(path: str, row: Mapping[str, Any]) -> None:

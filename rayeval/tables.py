@@ -68,7 +68,7 @@ def _questions(evidence: pa.DataType) -> pa.Schema:
             ("origin", TEXT),
             ("created_from", TEXT),
             ("validated", pa.bool_()),
-            ("labels", TEXT),
+            ("labels", TEXT),  # none | partial | complete
             ("split", TEXT),
             ("cluster", TEXT),
             ("asked_at", TIME),
@@ -79,6 +79,10 @@ def _questions(evidence: pa.DataType) -> pa.Schema:
         ]
     )
 
+
+UNLABELLED = "none"
+"""`labels` of an answerable question whose evidence nobody has looked for yet: nothing is known of
+where it fails."""
 
 QUESTIONS = _questions(EVIDENCE)
 """As loaded. List columns are empty, never null; `file` and `line` say where the row stood."""

@@ -65,7 +65,7 @@ def _rows(
     run: Tables, floors: Mapping[str, float], stage: str, part: str | None
 ) -> dict[str, dict[str, Any]]:
     """The row of every metric that has a floor."""
-    if not floors:
+    if not isinstance(floors, Mapping) or not floors:
         raise ConfigError("no floor is given; write e.g. {'recall@3': 0.9}")
     table = run.aggregate if part is None else run.slices
     if part is not None:
@@ -73,7 +73,7 @@ def _rows(
     table = _known(table, "stage", stage)
     found = {}
     for name, floor in floors.items():
-        if not math.isfinite(floor):
+        if not isinstance(floor, int | float) or not math.isfinite(floor):
             raise ConfigError(f"the floor of {name} is {floor}; expected a finite number")
         metric = METRICS.get(name.partition("@")[0])
         if metric is not None and metric.better == "lower":

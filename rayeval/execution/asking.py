@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from rayeval.errors import ConfigError, DataError, RowError
+from rayeval.execution.job import Options
 from rayeval.execution.runs import Run
 from rayeval.execution.score import ScoreOptions, score_tables
 from rayeval.golden.load import load_questions
@@ -35,33 +36,29 @@ def evaluate_search(
     metrics: Sequence[str] | None,
     stage: str,
     name: str,
-    runs: str,
-    store: str | None,
-    workers: int,
+    options: Options,
 ) -> Run:
     """The committed run of a search function (see `rayeval.evaluate`)."""
     if golden is None:
         raise ConfigError(
             "a search function needs questions: evaluate(search, golden='golden.csv')"
         )
-    if k < 1 or workers < 1 or not stage:
-        raise ConfigError(f"k {k}, workers {workers}, stage {stage!r}: expected 1 or more, a name")
-    options = ScoreOptions(
+    how = ScoreOptions(
         corpus=corpus,
         metrics=metrics,
         cutoffs=(k,),
         keep_trace=True,  # nobody else has it
-        runs=runs,
-        store=store,
+        runs=options.runs,
+        store=options.store,
         name=name,
     )
-    options.config(golden, ["trace"])  # what is wrong with it is said before anything is asked
+    how.config(golden, ["trace"])  # what is wrong with it is said before anything is asked
     questions, problems = load_questions(golden)
     if wrong := [problem for problem in problems if not problem.warning]:
         raise DataError(wrong)
     kept = _looked_at(k, metrics)
-    tables = asked(search, questions, stage=stage, k=k, workers=workers, kept=kept)
-    return score_tables(golden, tables, options)
+    tables = asked(search, questions, stage=stage, k=k, workers=options.workers or 1, kept=kept)
+    return score_tables(golden, tables, how)
 
 
 def asked(

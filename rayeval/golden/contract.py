@@ -114,7 +114,7 @@ class Row(Location):
     origin: Origin | None = None
     created_from: str | None = None
     validated: bool | None = None
-    labels: Literal["partial", "complete"] | None = None
+    labels: Literal["none", "partial", "complete"] | None = None
     split: Split | None = None
     cluster: Id | None = None
     asked_at: Annotated[datetime, BeforeValidator(_moment)] | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 from rayeval.golden.contract import Location
 from rayeval.golden.ids import id_of
+from rayeval.tables import UNLABELLED
 
 OWN = tuple(Location.model_fields)
 _NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
@@ -44,6 +45,7 @@ def labelled(
     location: Mapping[str, Any],
     *,
     relevance: int,
+    relevant: int = 2,
     group: str | None,
     version: str,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -51,6 +53,7 @@ def labelled(
 
     row: as the user wrote it. known: its evidence in order, as tables.EVIDENCE.
     location: where the evidence stands, in the fields of the contract.
+    relevant: from which relevance evidence is gold; with it the question is no longer unlabelled.
     group: the group to which it is an alternative, or a new one's name; None: one of its own.
     """
     own = {name: row[name] for name in OWN if row.get(name) is not None}
@@ -63,4 +66,6 @@ def labelled(
     name = next(f"e{n}" for n in numbers if f"e{n}" not in taken | {group})
     new = {"evidence_id": name, "group_id": group or name, **location, "relevance": relevance}
     rest = {key: value for key, value in row.items() if key not in OWN}
+    if rest.get("labels") == UNLABELLED and relevance >= relevant:
+        del rest["labels"]
     return {**rest, "evidence": [*items, new], "label_version": version}, new

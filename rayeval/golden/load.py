@@ -13,7 +13,7 @@ from rayeval.golden.config import Format, Split
 from rayeval.golden.problems import Report
 from rayeval.golden.records import BLOCK_ROWS, format_of, records
 from rayeval.golden.rows import question_row
-from rayeval.tables import QUESTIONS
+from rayeval.tables import QUESTIONS, UNLABELLED
 
 
 def load_questions(
@@ -38,7 +38,20 @@ def load_questions(
             block = []
     blocks.append(pa.Table.from_pylist(block, schema=QUESTIONS))
     table = pa.concat_tables(blocks).combine_chunks()
+    _say_unlabelled(table, report)
     return table.sort_by([("question_id", "ascending"), ("line", "ascending")]), report.problems
+
+
+def _say_unlabelled(questions: pa.Table, report: Report) -> None:
+    """One warning for all of them: there may be as many as questions."""
+    ids = questions.filter(pc.equal(questions["labels"], UNLABELLED))["question_id"]
+    if len(ids):
+        message = (
+            f"{len(ids)} of {questions.num_rows} questions are not labelled yet (`labels: none`), "
+            f"e.g. {ids[0]}: they count for nothing that needs gold. `rayeval golden label RUN` "
+            "gives them evidence, from the hits of a run of this golden set"
+        )
+        report.at(None).problem("unlabelled", message, warning=True)
 
 
 def in_splits(questions: pa.Table, splits: Sequence[Split] | None) -> pa.Table:

@@ -12,6 +12,7 @@ from rayeval.golden.ids import id_of
 from rayeval.golden.problems import Record, Report, shown
 from rayeval.golden.slices import AUTOMATIC
 from rayeval.golden.validate import fitted
+from rayeval.tables import UNLABELLED
 
 _ORIGIN = re.compile(rf"\s*({'|'.join(get_args(Origin))})(?![^\W_])", re.IGNORECASE)
 
@@ -55,8 +56,13 @@ def _faults(
     best = f"evidence of relevance {relevant} or more"
     if gold and row.answerable is False:
         yield "unanswerable_with_gold", f"unanswerable, yet there is {best}; grade it lower"
-    if not gold and complete and row.answerable is not False and "answerable" not in unfit:
-        fix = "add some, or say `answerable: false`"
+    if row.labels == UNLABELLED:
+        if gold:
+            yield "labelled", f"`labels` is none, yet there is {best}; say `labels: partial`"
+        if row.answerable is False:
+            yield "labelled", "unanswerable, and so not to be labelled; leave `labels` out"
+    elif not gold and complete and row.answerable is not False and "answerable" not in unfit:
+        fix = "add some, say `labels: none` to add it later, or `answerable: false`"
         yield "answerable_without_evidence", f"answerable, yet there is no {best}; {fix}"
 
 

@@ -5,8 +5,8 @@ stage of an observation of type RETRIEVER is called as it is, its `output` are t
 objects with `content`, `text` or `page_content`, `id`, `score` and `metadata`. GENERATION is the
 LLM. A trace's row, with its `input`, `output` and `metadata`, is the root. Inputs are taken where
 they are text, or an object with `question`, `query` or `input`. A dataset item (a row with
-`expectedOutput`) is a question with its reference answer, and comes without evidence, to be
-labelled. Camel case and snake case are one; cells of CSV hold JSON.
+`expectedOutput`) is a question with its reference answer, and comes without evidence (`labels:
+none`), to be labelled. Camel case and snake case are one; cells of CSV hold JSON.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 
 from rayeval.errors import Problem
 from rayeval.interop.imported import Imported
-from rayeval.interop.parts import Parts, Problems, Row, imported
+from rayeval.interop.parts import LABEL, Parts, Problems, Row, imported
 from rayeval.interop.reading import extension, records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.spans import Span, micros
 from rayeval.interop.traces import imported_traces
+from rayeval.tables import UNLABELLED
 
 NAME = "langfuse"
 FILES = "exported observations, traces or dataset items: .json, .jsonl or .csv"
 KINDS = (".json", ".jsonl", ".csv")
-LABEL = "dataset items have no gold passages: label the questions (`golden label`) before a run"
 
 
 def read(paths: Sequence[str]) -> Imported:
@@ -41,7 +41,10 @@ def read(paths: Sequence[str]) -> Imported:
         questions or None,
         trace=traces.trace,
         answers=traces.answers,
-        notes=[*traces.notes, *([LABEL] if questions else [])],
+        notes=[
+            *traces.notes,
+            *([f"dataset items have no gold passages: {LABEL}"] if questions else []),
+        ],
         problems=problems,
     )
 
@@ -93,6 +96,7 @@ def _item(record: Record) -> Parts:
         "question_id": record.id("id"),
         "question": question,
         "reference_answer": expected if isinstance(expected, str) else None,
+        "labels": UNLABELLED,
     }
     return Parts(question=row)
 

@@ -2,9 +2,9 @@
 
 Mapping. The file's name says the language and whether one of the passages answers: questions of
 `non_relevant` files are unanswerable. Those of `relevant` files are answerable, but the format does
-not say by which passage: they come without evidence, to be labelled. Question and passages are
-taken from the prompt; the passages are documents, and the hits of the stage `retrieved`. What
-models said is left out. Ids get the language in front.
+not say by which passage: they come without evidence (`labels: none`), to be labelled. Question and
+passages are taken from the prompt; the passages are documents, and the hits of the stage
+`retrieved`. What models said is left out. Ids get the language in front.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from rayeval.interop.imported import Imported
-from rayeval.interop.parts import Parts, imported
+from rayeval.interop.parts import LABEL, Parts, imported
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.tables import UNLABELLED
 
 NAME = "nomiracl"
 FILES = "NoMIRACL prompts: LANGUAGE.relevant.jsonl, LANGUAGE.non_relevant.jsonl"
 NOTES = (
     "questions of `non_relevant` files became unanswerable",
-    "`relevant` files don't say which passage answers: label those questions (`golden label`)",
+    f"`relevant` files don't say which passage answers: {LABEL}",
 )
 _NAMED = re.compile(r"(\w+)\.(relevant|non_relevant)\.jsonl")
 _PROMPT = re.compile(r"QUESTION:\n(.+?)\n\nCONTEXTS:\n(.*)\n\nOUTPUT:\n", re.DOTALL)
@@ -52,6 +53,7 @@ def _parts(record: Record) -> Parts:
         "question": prompt[1],
         "language": language,
         "answerable": named[2] == "relevant",
+        "labels": UNLABELLED if named[2] == "relevant" else None,
     }
     sources = [f"{language}-{name}" for name in names]
     return Parts(

@@ -16,6 +16,11 @@ from rayeval.tables import ANSWERS, FOREIGN
 
 BLOCK_QUESTIONS = 1024
 Row = dict[str, Any]
+LABEL = (
+    "those questions have `labels: none`; run the golden set, or `score` a trace of it with "
+    "--corpus, and grade the run's hits with `golden label RUN`"
+)
+"""What to do with questions whose format has no gold."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Mapping. `gt_answer` is the reference answer, `response` the answer; `retrieved_context` (`doc_id,
 text`) are the hits of the stage `retrieved`, best first. The format has no gold passages: questions
-come without evidence, to be labelled. Of the meta-evaluation files, a list whose rows compare two
-systems, the questions are taken (`DATASET-QUERY_ID`), the two systems' answers are not.
+come without evidence (`labels: none`), to be labelled. Of the meta-evaluation files, a list whose
+rows compare two systems, the questions are taken (`DATASET-QUERY_ID`), their answers are not.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections.abc import Iterator, Sequence
 
 from rayeval.errors import Problem
 from rayeval.interop.imported import Imported
-from rayeval.interop.parts import Parts, imported
+from rayeval.interop.parts import LABEL, Parts, imported
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.tables import UNLABELLED
 
 NAME = "ragchecker"
 FILES = "RAGChecker inputs or its meta-evaluation: .json"
 NOTES = (
-    "the format has no gold passages: label the questions (`golden label`) before a run",
+    f"the format has no gold passages: {LABEL}",
     "`retrieved_context` became the stage `retrieved`; answers of paired systems are left out",
 )
 
@@ -53,6 +54,7 @@ def _parts(record: Record) -> Parts:
         "question_id": name,
         "question": record.words("query"),
         "reference_answer": record.text("gt_answer"),
+        "labels": UNLABELLED,
     }
     known = record.get("retrieved_context") is not None
     hits = [

@@ -53,6 +53,14 @@ def unscored(run_id: str, error: Sequence[str], missing: Sequence[str]) -> tuple
     return tuple(lines)
 
 
+def unlabelled(run_id: str, questions: Sequence[str]) -> tuple[str, ...]:
+    """A line for the questions whose evidence nobody has looked for yet."""
+    if not questions:
+        return ()
+    said = f"not labelled ({_counted(questions)}): their gold is not known yet"
+    return (f"{said}; `rayeval golden label {run_id}` grades the hits",)
+
+
 def _counted(questions: Sequence[str]) -> str:
     """How many there are, and the first."""
     return f"{len(questions)}: {', '.join(questions[:3])}" + (", …" if len(questions) > 3 else "")

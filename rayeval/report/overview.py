@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
-from rayeval.report.advice import advice, unscored
+from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.plain import plural
 from rayeval.report.tables import Tables
+from rayeval.tables import UNLABELLED
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
 
@@ -89,7 +90,9 @@ def overview(run: Tables) -> Overview:
         latency=_latency(run.latency, stages),
         warnings=tuple(run.manifest["warnings"]),
         unscored=bad,
-        next=bad + advice([(item.code, item.questions) for item in lost]),
+        next=bad
+        + advice([(item.code, item.questions) for item in lost])
+        + unlabelled(run.run_id, _open(run.questions)),
     )
 
 
@@ -113,10 +116,17 @@ def _counts(questions: pl.DataFrame) -> str:
     answerable = int(questions["answerable"].sum())
     forbidden = questions.filter(pl.col("slices").list.contains("forbidden")).height
     told = f" ({forbidden} of them for lack of access)" if forbidden else ""
+    open_ = _open(questions)
+    waiting = f" ({len(open_)} of them not labelled yet)" if open_ else ""
     return (
-        f"{plural(questions.height, 'question')}: {answerable} answerable, "
+        f"{plural(questions.height, 'question')}: {answerable} answerable{waiting}, "
         f"{questions.height - answerable} not{told}"
     )
+
+
+def _open(questions: pl.DataFrame) -> list[str]:
+    """The questions that are not labelled yet."""
+    return questions.filter(pl.col("labels") == UNLABELLED)["question_id"].to_list()
 
 
 def _population(questions: pl.DataFrame) -> str:

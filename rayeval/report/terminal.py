@@ -151,7 +151,7 @@ def _waterfall(facts: Overview) -> _Plain:
 
 def _ended(facts: Overview) -> str:
     shown = ", ".join(f"{count} {name}" for name, count in facts.status.items() if count)
-    return f"First failures ({shown or 'no answerable question'})"
+    return f"First failures ({shown or 'no question with gold'})"
 
 
 def _failures(facts: Overview) -> _Plain:

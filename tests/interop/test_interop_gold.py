@@ -464,5 +464,6 @@ def test_real_data_comes_whole(
     assert written.get("docs.jsonl", 0) == documents
     table, problems = load_questions(str(tmp_path / "golden.jsonl"))
     unlabelled = {"nomiracl": 500, "ragchecker": 280}.get(name, 0)
-    assert [p.kind for p in problems] == ["answerable_without_evidence"] * unlabelled
+    assert [p.kind for p in problems] == ["unlabelled"] * bool(unlabelled)
+    assert table["labels"].to_pylist().count("none") == unlabelled
     assert sum(len(row) for row in table["evidence"].to_pylist()) == evidence

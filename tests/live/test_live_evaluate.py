@@ -131,7 +131,7 @@ def test_an_answer_that_is_none_is_the_rows_error(golden, given, message):
     ("call", "message"),
     [
         pytest.param(lambda g: rayeval.evaluate(search), "needs questions", id="no golden set"),
-        pytest.param(lambda g: rayeval.evaluate(search, golden=g, k=0), "expected 1 or more", id="k 0"),
+        pytest.param(lambda g: rayeval.evaluate(search, golden=g, k=0), "1 or more", id="k 0"),
         pytest.param(
             lambda g: rayeval.evaluate(search, golden=g, limit=1), "are for configurations", id="limit"
         ),

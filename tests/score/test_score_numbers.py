@@ -1,5 +1,7 @@
 """What a scored trace is worth: cases worked by hand."""
 
+import json
+
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -218,3 +220,41 @@ def test_a_token_budget_counts_the_tokens_of_the_chunk_table(scored, tmp_path):
     run = scored([asked(offsets(10, 20))], [found(*hits)], chunks=tmp_path / "chunks.parquet",
                  metrics=["recall@50tok", "recall@49tok", "char_recall@1"])  # fmt: skip
     assert list(one(run).values())[3:] == [1, 0, 0]
+
+
+QUOTE = {"quote": "배는 여섯 시에 떠난다."}
+WORDS = [
+    pytest.param({}, QUOTE, None, 1.0, id="a quote of any source"),
+    pytest.param({"source_id": "d"}, {**QUOTE, "source_id": "d"}, None, 1.0, id="of the chunk's source"),
+    pytest.param({"source_id": "d"}, {**QUOTE, "source_id": "e"}, None, 0.0, id="of another source"),
+    pytest.param({"source_id": "d", "start_char": 0, "end_char": 40}, QUOTE, None, 1.0, id="a chunk that lies somewhere"),
+    pytest.param({"source_id": "d"}, {"source_id": "d"}, None, 0.0, id="a part is no whole document"),
+    pytest.param({"source_id": "d"}, QUOTE, "d", 1.0, id="both located in the documents"),
+    pytest.param({}, QUOTE, "d", 1.0, id="a text of no source located in the documents"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+@pytest.mark.parametrize(("chunk", "evidence", "document", "recall"), WORDS)
+def test_a_hit_by_id_has_the_text_of_its_chunk(
+    scored, tmp_path, kind, chunk, evidence, document, recall
+):
+    text = "섬으로 가는  배는\n여섯 시에 떠난다. 늦지 마라."
+    rows = [
+        {"chunk_id": "c0", "text": "다른 글", **chunk},
+        {"chunk_id": "c1", "text": text, **chunk},
+    ]
+    path = tmp_path / f"chunks.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("\n".join(map(json.dumps, rows)))
+    corpus = None
+    if document:
+        corpus = tmp_path / "docs.jsonl"
+        whole = {"source_id": document, "text": f"머리말. {text} 다른 글"}
+        corpus.write_text(json.dumps(whole, ensure_ascii=False))
+    run = scored([asked(evidence)], [found({"chunk_id": "c1"})], chunks=path, corpus=corpus,
+                 metrics=["recall@1"])  # fmt: skip
+    assert one(run)["recall@1"] == recall
+    assert run.passages["text"].to_list() == [text]

@@ -93,14 +93,14 @@ class Judging:
         )
         return found.join(self.run.passages, on="chunk_id", how="left", maintain_order="left")
 
-    def hit(self, question_id: str, chunk_id: str) -> Row | None:
+    def hit(self, question_id: str, chunk_id: str) -> pl.DataFrame | None:
         """A passage that the run found for the question at any stage, else None."""
         rows = self.run.trace.filter(pl.col("question_id") == question_id)
         ids = rows["hits"].explode().struct.field("chunk_id")
         if chunk_id not in ids:
             return None
-        found = self.run.passages.filter(pl.col("chunk_id") == chunk_id).to_dicts()
-        return found[0] if found else None
+        found = self.run.passages.filter(pl.col("chunk_id") == chunk_id)
+        return None if found.is_empty() else found
 
     def __contains__(self, question_id: object) -> bool:
         return question_id in self._rows

@@ -106,14 +106,15 @@ class Session:
         found = found.filter(pl.col("question_id").is_in(both))
         best = pl.min_horizontal("rank", "other_rank")
         order = [pl.col("differs").not_(), pl.col("question_id"), best, pl.col("chunk_id")]
-        return found.sort(order)
+        return self.sources.read(found.sort(order))
 
     def passage(self, question_id: str, chunk_id: str) -> Row | None:
         """A hit of the question in either run, at any stage, with its id; None if it is none."""
         for judging in (self.judging, self._other):
             found = None if judging is None else judging.hit(question_id, chunk_id)
             if found is not None:
-                return {"question_id": question_id, **found}
+                [row] = self.sources.read(found).to_dicts()
+                return {"question_id": question_id, **row}
         return None
 
     def open(self, item: Mapping[str, Any]) -> bool:
@@ -149,6 +150,7 @@ class Session:
             known,
             self.sources.evidence(item),
             relevance=grade,
+            relevant=self.relevant,
             group=group if grade >= self.relevant else None,
             version=self.version,
         )

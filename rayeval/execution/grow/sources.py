@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
+import pyarrow.dataset as pads
 
 from rayeval import files
 from rayeval.execution import inputs
@@ -22,18 +23,35 @@ class Sources:
     def __init__(self, run: Run) -> None:
         self._formats: dict[tuple[str, str], str] = {}
         self._current: dict[str, str] = {}
-        key = run.manifest.get("steps", {}).get("catalogue", {}).get("key")
-        plan = f"{run.path}/{PLAN}"
-        root = files.read_json(plan).get("options", {}).get("store") if files.exists(plan) else None
-        if key is None or root is None or Output(root, key).manifest() is None:
+        self._documents = _stored(run, "documents")
+        catalogue = _stored(run, "catalogue")
+        if not catalogue:
             return
-        frame = pl.DataFrame(pl.from_arrow(read(inputs.paths(root, key)[0])))
+        frame = pl.DataFrame(pl.from_arrow(read(catalogue[0])))
         for source, revision, kind, current in frame.select(
             "source_id", "revision_id", "format", "current"
         ).iter_rows():
             self._formats[source, revision] = kind
             if current:
                 self._current[source] = revision
+
+    def read(self, passages: pl.DataFrame) -> pl.DataFrame:
+        """With the text of those that have none, though it is known where they lie."""
+        mute = passages.filter(pl.col("text").is_null(), pl.col("spans").list.len() > 0)
+        if mute.is_empty() or not self._documents:
+            return passages
+        fs, _ = files.open_fs(self._documents[0])
+        inner = [files.open_fs(path)[1] for path in self._documents]
+        wanted = pads.field("source_id").isin(mute["source_id"].unique().to_list())
+        table = pads.dataset(inner, filesystem=fs).to_table(
+            ["source_id", "revision_id", "text"], wanted
+        )
+        texts = pl.DataFrame(pl.from_arrow(table)).rename({"text": "whole"})
+        found = passages.join(
+            texts, on=["source_id", "revision_id"], how="left", maintain_order="left"
+        )
+        cut = pl.struct("whole", "spans").map_elements(_cut, return_dtype=pl.String)
+        return found.with_columns(text=pl.coalesce("text", cut)).drop("whole")
 
     def evidence(self, passage: Mapping[str, Any]) -> Row:
         """Where a passage stands, in the contract's fields.
@@ -49,7 +67,8 @@ class Sources:
             return {"source_id": source} | ({"revision_id": revision} if revision else {})
         own = self._formats.get((source, revision)) in ("markdown", "text")
         chars = sum(span["end_char"] - span["start_char"] for span in spans)
-        quote = {"quote": text} if own and len(spans) == 1 and len(text) == chars else {}
+        same = text is not None and len(spans) == 1 and len(text) == chars
+        quote = {"quote": text} if own and same else {}
         free = bool(quote) and self._current.get(source) == revision
         pinned = {} if free or revision is None else {"revision_id": revision}
         offsets = dict(spans[0]) if len(spans) == 1 else {"spans": [dict(s) for s in spans]}
@@ -67,6 +86,24 @@ class Sources:
         flags = {"found": "located", "parsed": True, "visible": True, "gold": gold, "whole": False}
         row = {**evidence, "revision_id": revision, "spans": evidence["spans"] or [], **flags}
         return {field.name: row.get(field.name, []) for field in LOCATED}
+
+
+def _stored(run: Run, step: str) -> tuple[str, ...]:
+    """The files of a step's output, if the run has such a step and its store still has those."""
+    key = run.manifest.get("steps", {}).get(step, {}).get("key")
+    plan = f"{run.path}/{PLAN}"
+    root = files.read_json(plan).get("options", {}).get("store") if files.exists(plan) else None
+    if key is None or root is None or Output(root, key).manifest() is None:
+        return ()
+    return inputs.paths(root, key)
+
+
+def _cut(passage: Mapping[str, Any]) -> str | None:
+    """A passage's spans of its document."""
+    whole, spans = passage["whole"], passage["spans"]
+    if whole is None or not spans:
+        return None
+    return " … ".join(whole[span["start_char"] : span["end_char"]] for span in spans)
 
 
 def later(

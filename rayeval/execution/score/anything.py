@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, cast
 
+import polars as pl
 import pyarrow as pa
 
-from rayeval.errors import DataError, Problem
+from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution.runs import Run
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.run import score, score_tables
+from rayeval.golden.problems import shown
 from rayeval.interop.own.jsonl import Lines
 
 
@@ -24,6 +26,14 @@ def score_anything(
     """The run of a file, of tables of schema FOREIGN, or of rows as JSON Lines have them."""
     if isinstance(trace, str | os.PathLike):
         return score(golden, [os.fspath(trace)], options)
+    if isinstance(trace, pl.DataFrame):
+        trace = trace.to_arrow()
+    if isinstance(trace, pa.Table):
+        trace = [trace]
+    if isinstance(trace, bytes | Mapping) or not isinstance(trace, Iterable):
+        raise ConfigError(
+            f"trace is {shown(trace)}; expected a path, tables of schema FOREIGN, or rows"
+        )
     items = iter((trace,) if isinstance(trace, pa.Table) else trace)
     first = list(next(([item] for item in items), []))
     every = chain(first, items)

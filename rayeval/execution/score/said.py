@@ -17,8 +17,8 @@ BLIND = {
     "compared. Say where the documents are with --corpus, add quotes to the evidence, or give hits "
     "a source_id and spans",
     "unread": "gold that is quotes alone, and hits without their text: they can't be compared. Say "
-    "where the documents are with --corpus, give hits their text, or evidence its source and "
-    "offsets",
+    "where the documents are with --corpus, give hits (or the chunks of --chunks) their text, or "
+    "evidence its source and offsets",
 }
 """What keeps gold and hits from being compared, by flag."""
 

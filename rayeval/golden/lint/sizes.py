@@ -12,6 +12,7 @@ from rayeval.columns import combined
 from rayeval.errors import Problem
 from rayeval.golden.power import FEWEST_CLUSTERS, detectable, questions_needed
 from rayeval.golden.slices import Bools, all_slices
+from rayeval.tables import UNLABELLED
 
 EVERYTHING = "all"
 UNCHECKED = "synthetic_unvalidated"
@@ -23,16 +24,17 @@ def slice_sizes(questions: pa.Table, clusters: pl.Series) -> pl.DataFrame:
     """slice, n, clusters, detectable: the questions that a comparison on the slice rests on.
 
     Those are the answerable ones (of a slice without any, its unanswerable ones), without what is
-    synthetic and not validated outside that slice; EVERYTHING is all of them.
+    not labelled yet, or synthetic and not validated outside that slice; EVERYTHING is all of them.
     clusters: (n_questions,), what is drawn together.
     """
     answerable = combined(questions["answerable"]).to_numpy(zero_copy_only=False)
-    given = questions.select(["origin", "validated"])
+    given = questions.select(["origin", "validated", "labels"])
     frame = pl.DataFrame(pl.from_arrow(given)).with_columns(
         slice=pl.Series(_slices(questions, answerable), dtype=pl.List(pl.String)),
         cluster=clusters,
         answerable=pl.Series(answerable),
     )
+    frame = frame.filter(pl.col("labels").ne_missing(pl.lit(UNLABELLED)))
     unchecked = (pl.col("origin") == "synthetic") & ~pl.col("validated")
     every = pl.concat_list(pl.lit(EVERYTHING), "slice")
     member = frame.with_columns(slice=every.list.unique(), unchecked=unchecked).explode("slice")

@@ -20,8 +20,8 @@ IDS = ("chunk_id", "source_id", "revision_id")
 def tables(paths: Sequence[str]) -> Iterator[pa.Table]:
     """The chunks as tables of schema CHUNKS.
 
-    Columns: `chunk_id`, `source_id`, and maybe `revision_id`, `spans` (or `start_char` and
-    `end_char`), `text`, `tokens`; others are not looked at.
+    Columns: `chunk_id`, `source_id` or `text` or both, and maybe `revision_id`, `spans` (or
+    `start_char` and `end_char`), `tokens`; others are not looked at.
     Raises ConfigError where there is no such file, DataError if it has no such columns.
     """
     for path in paths:
@@ -50,10 +50,11 @@ def _read(path: str) -> Iterator[pa.Table]:
 
 
 def _chunks(table: pa.Table, path: str) -> pa.Table:
-    for name in IDS[:2]:
-        if name not in table.column_names:
-            message = f"no column {name!r}; a chunk has chunk_id, source_id and where it lies"
-            raise DataError([Problem(path, None, None, "missing_field", message)])
+    there = set(table.column_names)
+    if "chunk_id" not in there or not there & {"source_id", "text"}:
+        message = "a chunk has chunk_id, and source_id and where it lies, or its text"
+        message += f"; the columns are {', '.join(table.column_names) or 'none'}"
+        raise DataError([Problem(path, None, None, "missing_field", message)])
     for name in IDS:
         if name in table.column_names:
             at = table.schema.get_field_index(name)

@@ -1,14 +1,16 @@
-"""The texts in a trace that don't say where they stand, as evidence to be located."""
+"""Texts of a trace or its chunks that don't say where they stand, as evidence to be located."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import flatten, lists
+from rayeval.interop.own.chunks import tables
 from rayeval.interop.own.trace import TraceFile
 from rayeval.tables import EVIDENCE, QUESTIONS, TEXT, conform
 
@@ -16,22 +18,23 @@ NAMED = ("source_id", "revision_id", "text")
 ROWS = 1024
 
 
-def texts(paths: Sequence[str]) -> Iterator[pa.Table]:
+def texts(paths: Sequence[str], chunks: Sequence[str] = ()) -> Iterator[pa.Table]:
     """Tables of schema QUESTIONS, at least one, with a row per distinct (source, revision, text).
 
+    paths: of the trace. chunks: of tables of chunks.
     `question_id` is the three joined by NUL; the text is the quote of the one piece of evidence.
     """
     seen = pl.DataFrame(schema=dict.fromkeys(NAMED, pl.String))
-    for path in paths:
-        for table in TraceFile(path).tables():
-            seen = pl.concat([seen, _texts(table)]).unique(maintain_order=True)
+    hits = (flatten(t["hits"])[1] for path in paths for t in TraceFile(path).tables())
+    every = (table.to_struct_array() for table in tables(chunks))
+    for items in chain(hits, (part for array in every for part in array.chunks)):
+        seen = pl.concat([seen, _texts(items)]).unique(maintain_order=True)
     seen = seen.sort(*NAMED)
     for start in range(0, max(1, seen.height), ROWS):
         yield _asked(seen.slice(start, ROWS))
 
 
-def _texts(table: pa.Table) -> pl.DataFrame:
-    _, items = flatten(table["hits"])
+def _texts(items: pa.Array) -> pl.DataFrame:
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
     fields = dict(zip(items.type.names, items.flatten(), strict=True))
@@ -39,7 +42,8 @@ def _texts(table: pa.Table) -> pl.DataFrame:
     column = {name: fields.get(name, pa.nulls(n, TEXT)) for name in NAMED}
     frame = pl.DataFrame({name: pl.Series(column[name], dtype=pl.String) for name in NAMED})
     if "spans" in fields:
-        frame = frame.filter(pl.Series(fields["spans"].is_null()))
+        lengths = pc.fill_null(pc.list_value_length(fields["spans"]), 0)
+        frame = frame.filter(pl.Series(pc.equal(lengths, 0)))
     return frame.drop_nulls("text").unique(maintain_order=True)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rayeval.columns import Ints, combined, lists
-from rayeval.metrics.evidence import bools
 from rayeval.metrics.failure import codes
 from rayeval.metrics.failure.answered import STAGE, answered, with_answers
 from rayeval.metrics.failure.arms import Blame, blame
@@ -19,7 +19,7 @@ from rayeval.metrics.failure.steps import RETRIEVE, steps
 from rayeval.metrics.failure.walk import STATUSES, SUCCESS, Walk, walk
 from rayeval.metrics.per_query import by_question
 from rayeval.metrics.pipeline import Pipeline
-from rayeval.tables import TEXT, TEXTS
+from rayeval.tables import TEXT, TEXTS, UNLABELLED
 
 FAILURES = pa.schema(
     [
@@ -45,7 +45,8 @@ class FirstFailure:
     `removed_gold` (ids of those that the filter removes), and of every arm `scores:ARM` (lists of
     HIT: the chunks that `Missed` asked for), `ranks:ARM` (aligned with it: their ranks, from 1) and
     `severed:ARM` (ids of those whose subject was cut off).
-    Result: FAILURES, sorted by question id; unanswerable questions have no row.
+    Result: FAILURES, sorted by question id; unanswerable questions have no row, nor have those
+    whose evidence nobody has looked for yet.
     """
 
     def __init__(self, pipeline: Pipeline, *, full: float) -> None:
@@ -53,8 +54,7 @@ class FirstFailure:
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per answerable question."""
-        answerable = bools(combined(batch["answerable"]), True)
-        batch = by_question(batch.filter(pa.array(answerable)))
+        batch = by_question(batch.filter(known(batch)))
         scene = Scene(batch, self.pipeline, full=self.full)
         blamed = blame(scene)
         every = steps(scene, blamed.code)
@@ -71,6 +71,12 @@ class FirstFailure:
             found = answered(batch, self.pipeline, full=self.full)
             columns = with_answers(columns, end.status, found)
         return pa.table(columns).cast(FAILURES)
+
+
+def known(batch: pa.Table) -> pa.Array:
+    """(n_questions,): it is answerable, and its evidence is known."""
+    labelled = pc.not_equal(combined(batch["labels"]), UNLABELLED)
+    return pc.and_(combined(batch["answerable"]), pc.fill_null(labelled, True))
 
 
 def _failure(

@@ -13,7 +13,7 @@ from rayeval.metrics.foreign.hits import hashed
 from rayeval.tables import CHUNKS, conform
 
 PLACED = pa.schema(
-    [CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "tokens")]
+    [CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")]
 )
 
 

@@ -48,6 +48,7 @@ def columns_of(
     deep: of every stage, how many of its first hits must be passages whatever they hold.
     """
     evidence = evidence_of(batch["evidence"])
+    hits = known.read(hits, _rows(evidence.row[_quotes(evidence)], batch.num_rows)[hits.row])
     found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, evidence)
@@ -59,7 +60,7 @@ def columns_of(
     if not known_stage.all():
         kept &= known_stage[hits.list]
     which = np.flatnonzero(kept)
-    passages = hits.take(which)
+    passages = known.read(hits.take(which), np.ones(len(which), bool))
     at = source.take(pa.array(which))
     where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
     if known.documents is None:
@@ -109,14 +110,19 @@ def _offsets_only(evidence: Evidence) -> Bools:
     return evidence.gold & bools(placed, False) & bools(without, True)
 
 
+def _quotes(evidence: Evidence) -> Bools:
+    """Gold that is a quote which nobody located."""
+    spans = pc.fill_null(pc.list_value_length(evidence.items.field("spans")), 0)
+    quoted = evidence.gold & ~evidence.missing & bools(pc.equal(spans, 0), False)
+    return quoted & bools(evidence.items.field("quote").is_valid(), False)
+
+
 def _unread(passages: Hits, where: Places, evidence: Evidence, n: int) -> Bools:
     """(n,): a quote that nobody located may stand in a hit that doesn't show its text.
 
     A quote of no source may stand in any; one of a source in the spans of that source.
     """
-    spans = pc.fill_null(pc.list_value_length(evidence.items.field("spans")), 0)
-    quoted = evidence.gold & ~evidence.missing & bools(pc.equal(spans, 0), False)
-    quoted &= bools(evidence.items.field("quote").is_valid(), False)
+    quoted = _quotes(evidence)
     if not quoted.any():
         return np.zeros(n, bool)
     wordless = bools(passages.field("text").is_null(), True)

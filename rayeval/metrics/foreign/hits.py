@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -82,6 +82,11 @@ class Hits:
         """Some of the hits, in this order; ranks stay."""
         items = self.items.take(pa.array(which))
         return replace(self, list=self.list[which], rank=self.rank[which], items=items)
+
+    def with_fields(self, fields: Mapping[str, pa.Array]) -> Hits:
+        """The hits with other values in some of their fields."""
+        every = [fields[f.name] if f.name in fields else self.field(f.name) for f in FOREIGN_HIT]
+        return replace(self, items=pa.StructArray.from_arrays(every, fields=list(FOREIGN_HIT)))
 
     def name(self, at: int) -> str:
         """The id of the question of a hit."""

@@ -32,6 +32,23 @@ class Known:
     count: Callable[[pa.Array], Ints] | None = None
     """The tokens of texts; None: nobody asks for them."""
 
+    def read(self, hits: Hits, wanted: Bools) -> Hits:
+        """With the text, and the source, of the chunk that a hit names; its own come first.
+
+        wanted: (n_hits,). Of the others only those whose chunk is text that says not where it
+        stands, which is no whole document: a chunk table has far more text than anybody reads.
+        """
+        if self.chunks is None or self.chunks.column("text").null_count == len(self.chunks.ids):
+            return hits
+        rows = self.chunks.find(hits.field("chunk_id"))
+        texts, spans = self.chunks.column("text"), self.chunks.column("spans")
+        unplaced = np.asarray(pc.and_(texts.is_valid(), _missing(spans)))
+        bare = whole(hits) & (rows >= 0)
+        chosen = bare & (wanted | unplaced[np.maximum(rows, 0)])
+        at = _at(np.where(chosen, rows, -1))
+        given = {n: self.chunks.column(n).take(at) for n in ("source_id", "revision_id", "text")}
+        return hits.with_fields({n: pc.coalesce(hits.field(n), v) for n, v in given.items()})
+
     def of(self, hits: Hits) -> list[Lookup]:
         """What the tables say of the hits: (a table, the row of every hit, -1 where none)."""
         found = []
@@ -191,6 +208,10 @@ def agreeing(places: Places, row: Ints, evidence: Evidence) -> Places:
         .alias("revision")
     )
     return replace(places, revision=revision["revision"].to_arrow().cast(TEXT))
+
+
+def _missing(spans: pa.Array) -> pa.Array:
+    return pc.equal(pc.fill_null(pc.list_value_length(spans), 0), 0)
 
 
 def _at(found: Ints) -> pa.Array:
