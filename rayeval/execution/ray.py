@@ -120,7 +120,7 @@ class RayExecutor:
         if place not in self.hosts:
             options: dict[str, Any] = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
             options |= {"scheduling_strategy": "SPREAD"}
-            options |= {"num_gpus": self.placement.gpus} if step.model else {}
+            options |= self._own(step)
             actor = ray.remote(Host).options(**options)
             self.hosts[place] = actor.remote(self.root, self.placement.batch)
         return self.hosts[place]
@@ -140,9 +140,13 @@ class RayExecutor:
             )
         return min(self.placement.workers, fit)
 
-    def _resources(self, step: Step) -> dict[str, float]:
-        gpus = {"num_gpus": self.placement.gpus} if step.model and self.placement.gpus else {}
-        return {"num_cpus": self.placement.cpus, **gpus}
+    def _resources(self, step: Step) -> dict[str, Any]:
+        return {"num_cpus": self.placement.cpus, **self._own(step)}
+
+    def _own(self, step: Step) -> dict[str, Any]:
+        """What only a model's worker gets."""
+        own = {"num_gpus": self.placement.gpus, "runtime_env": self.placement.runtime_env}
+        return {name: value for name, value in own.items() if value} if step.model else {}
 
 
 class Parts:

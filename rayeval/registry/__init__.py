@@ -4,7 +4,7 @@ Functions that end in a `shard` are steps' makers: a worker calls them with the 
 builds its own stage.
 """
 
-from rayeval.registry.answers import answer_rows, answering, given_answers
+from rayeval.registry.answers import answer_rows, answering
 from rayeval.registry.arms import (
     ann_index,
     embedder,
@@ -19,7 +19,12 @@ from rayeval.registry.judgement import (
     first_failure,
     index_recall,
     missed,
+    per_answer,
     per_query,
+    refusals,
+    separation,
+    spread,
+    top_scores,
     totals,
 )
 from rayeval.registry.judging import judgement_rows, judging
@@ -38,7 +43,8 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
-from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
+from rayeval.registry.scoring import nothing, scorer, stated, texts, trace_scores, unpacked
+from rayeval.registry.told import told
 
 __all__ = [
     "Placed",
@@ -57,7 +63,6 @@ __all__ = [
     "first_failure",
     "fitted",
     "fuser",
-    "given_answers",
     "index_recall",
     "judgement_rows",
     "judging",
@@ -65,22 +70,29 @@ __all__ = [
     "nothing",
     "nothing_selected",
     "parser",
+    "per_answer",
     "per_query",
     "placed",
     "questions",
     "ranks",
+    "refusals",
     "reranker",
     "sample",
     "scorer",
     "scores",
     "search",
     "selector",
+    "separation",
     "severed",
+    "spread",
     "stated",
     "statistics",
     "term_counter",
     "texts",
+    "told",
+    "top_scores",
     "totals",
+    "trace_scores",
     "units",
     "unpacked",
 ]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import pyarrow as pa
+from collections.abc import Mapping
 
 from rayeval import chat
 from rayeval.answer import stage
 from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
-from rayeval.answer.given import Given
 from rayeval.answer.rows import Rows
-from rayeval.files import read_table
 from rayeval.registry.live import request_log
 from rayeval.stage import Shard, Stage
-from rayeval.tables import ANSWERS
 
 
 def answering(
@@ -32,11 +27,6 @@ def answering(
     """
     engine = chat.build(config, request_log(requests, shard), scope)
     return stage.build(config, variant, engine, column=column, depth=depth)
-
-
-def given_answers(paths: Sequence[str], shard: Shard) -> Stage:
-    """What a foreign trace answered. paths: Parquet files of ANSWERS."""
-    return Given(pa.concat_tables([ANSWERS.empty_table(), *map(read_table, paths)]))
 
 
 def answer_rows(columns: Mapping[str, str], repeats: int, shard: Shard) -> Stage:

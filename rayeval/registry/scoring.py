@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.chunk.tokens import build as build_tokenizer
-from rayeval.columns import Ints, combined, flatten, lists
+from rayeval.columns import combined, flatten, lists
 from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
 from rayeval.interop.own import texts as own_texts
 from rayeval.interop.own.trace import Trace
+from rayeval.metrics.answers.scores import top_scores
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
 from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
@@ -35,6 +36,9 @@ from rayeval.tables import TEXT
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
 READ = ("question_id", "answerable", "labels", "evidence", "required_aspects")
 """What scoring reads of a question."""
+SAID = ("reference_answer", "answers", "answers.error", "judged", "judged.error")
+"""What it reads besides where the trace has answers, and a judge's verdicts on them."""
+EVERY = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Scoring:
     """Hits are ordered by their scores, whatever order they are listed in."""
     depth: int | None = None
     """How many hits of a list the run keeps; None: all."""
+    handed: str | None = None
+    """The stage whose hits answers were handed: all of them are kept."""
     chunks: tuple[str, ...] = ()
     """Parquet files of chunks that hits may name."""
     file: str = ""
@@ -68,16 +74,13 @@ class Scoring:
     @property
     def schema(self) -> pa.Schema:
         """A row per question: rows of the run's tables as list columns."""
-        numbers = [
-            ("stage", TEXT),
-            ("status", TEXT),
-            *((n, pa.float64()) for n in self.numbers.names),
-        ]
+        own = self.numbers
+        packed = {"per_query": own.schema, "failures": FAILURES}
+        packed |= {"per_answer": own.answers_schema} if self.pipeline.answers else {}
         return pa.schema(
             [
                 ("question_id", TEXT),
-                ("per_query", pa.list_(pa.struct(numbers))),
-                ("failures", pa.list_(pa.struct(list(FAILURES)[1:]))),
+                *((n, pa.list_(pa.struct(list(rows)[1:]))) for n, rows in packed.items()),
                 *KEPT,
                 *((name, pa.bool_()) for name in FLAGS),
                 ("file", TEXT),
@@ -104,7 +107,7 @@ def texts(paths: Sequence[str], chunks: Sequence[str], shard: Shard) -> Produced
         yield choose_revisions(table, shard.table("catalogue")), ()
 
 
-def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
+def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Scorer:
     """Questions → what the trace has of them, scored."""
     chunks, count = _chunks(config.chunks), None
     if any(m.cutoff is None or m.cutoff.tokens for m in config.measures):
@@ -152,16 +155,16 @@ class Scorer:
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
         config, n = self.config, batch.num_rows
-        ordered = by_question(batch.select(list(READ)))
+        ordered = by_question(batch.select([n for n in batch.column_names if n in (*READ, *SAID)]))
         full, hits, seen, found = self.read(ordered)
         ids = ordered["question_id"]
-        names = pa.array(config.stages, TEXT)
+        rows = {"per_query": config.numbers(full), "failures": self.failures(full)}
+        rows |= {"per_answer": config.numbers.answers(full)} if config.pipeline.answers else {}
         table = pa.table(
             {
                 "question_id": ids,
-                "per_query": packed(config.numbers(full), ids),
-                "failures": packed(self.failures(full), ids),
-                **kept(hits, seen.hits, seen.places, names, config.depth, n),
+                **{name: packed(found, ids) for name, found in rows.items()},
+                **self.kept(hits, seen, n),
                 **seen.flags,
                 "file": pa.array([config.file] * n, TEXT),
                 "line": pa.nulls(n, pa.int64()),
@@ -169,7 +172,15 @@ class Scorer:
                 "error": pa.nulls(n, TEXT),
             }
         )
-        return table.take(pa.array(_place(ids, combined(batch["question_id"]))))
+        return table.take(in_place(ids, batch["question_id"]))
+
+    def kept(self, hits: Hits, seen: Seen, n: int) -> dict[str, pa.Array]:
+        """Columns of KEPT: what the run keeps of the hits."""
+        config = self.config
+        depth = EVERY if config.depth is None else config.depth
+        depths = [EVERY if stage == config.handed else depth for stage in config.stages]
+        names = pa.array(config.stages, TEXT)
+        return kept(hits, seen.hits, seen.places, names, depths, n)
 
     def read(self, ordered: pa.Table) -> tuple[pa.Table, Hits, Seen, list[Fault]]:
         """The batch of metrics and failures, of questions by id; the hits, and their faults."""
@@ -187,27 +198,27 @@ class Scorer:
 
 def deep(config: Scoring) -> list[int]:
     """Of every stage, how many first hits must be passages: all where tokens are counted."""
-    everything = np.iinfo(np.int64).max
-    least = everything if config.depth is None else config.depth
+    least = EVERY if config.depth is None else config.depth
     result = []
     for stage in config.stages:
         measures = config.numbers.measures_of(stage)
         counted = any(m.cutoff is None or m.cutoff.tokens for m in measures)
-        result.append(everything if counted else least)
+        result.append(EVERY if counted or stage == config.handed else least)
     return result
 
 
 def packed(table: pa.Table, question_ids: pa.ChunkedArray) -> pa.Array:
     """The rows of every question as a list of structs; both by question id."""
-    rows = _place(question_ids, combined(table["question_id"]))
+    rows = np.asarray(in_place(question_ids, table["question_id"]))
     fields = [combined(table[name]) for name in table.column_names[1:]]
     items = pa.StructArray.from_arrays(fields, table.column_names[1:])
     return lists(rows, items, len(question_ids))
 
 
-def _place(question_ids: pa.ChunkedArray, wanted: pa.Array) -> Ints:
-    found = pa.compute.index_in(wanted, value_set=combined(question_ids))
-    return np.asarray(found).astype(np.int64)
+def in_place(question_ids: pa.ChunkedArray, wanted: pa.ChunkedArray) -> pa.Array:
+    """Where each of the wanted questions stands."""
+    found = pa.compute.index_in(combined(wanted), value_set=combined(question_ids))
+    return found.cast(pa.int64())
 
 
 def _problems(found: Sequence[Fault], n: int) -> pa.Array:
@@ -220,6 +231,11 @@ def _problems(found: Sequence[Fault], n: int) -> pa.Array:
 def unpacked(column: str, names: Sequence[str], shard: Shard) -> Stage:
     """Lists of rows → the rows of a table."""
     return _Unpacked(column, tuple(names))
+
+
+def trace_scores(shard: Shard) -> Stage:
+    """The best hit's score of every stage in the kept trace."""
+    return lambda batch: top_scores(_Unpacked("trace", ("stage", "hits"))(batch))
 
 
 @dataclass(frozen=True)

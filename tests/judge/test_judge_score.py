@@ -28,6 +28,7 @@ TRACE = [
      "citations": ["c1", "E2", "c9"]},
     {"question_id": "q-leave", "repeat": 1, "answer": "Leave is paid out [E1]."},
     {"question_id": "q-ko", "stages": {"found": {"hits": ["승인에 5일이 걸린다."]}},
+     "context": ["승인에 5일이 걸린다."],
      "answer": "승인에 5일이 걸린다 [E1]."},
     {"question_id": "q-moon", "stages": {"found": {"hits": [VPN]}}, "context": [VPN],
      "answer": "I don't know."},

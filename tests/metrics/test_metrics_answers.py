@@ -335,7 +335,7 @@ def test_a_missing_answer_scores_the_worst_where_it_would_have_had_a_value():
 
 def test_closed_book_has_the_metrics_that_need_no_context():
     pipeline = Pipeline(
-        answers=("answer", "closed_book"), judged=("correctness", "claims", "support")
+        answers=("answer", "closed_book"), judged=("claims", "reference", "correctness", "support")
     )
     measures = PerQuery(Metrics(), pipeline).measured
     assert set(measures["closed_book"]) == {

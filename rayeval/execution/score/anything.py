@@ -28,6 +28,8 @@ def score_anything(
         return score(golden, [os.fspath(trace)], options)
     if isinstance(trace, pl.DataFrame):
         trace = trace.to_arrow()
+    if isinstance(trace, pa.Table):
+        trace = [trace]
     if isinstance(trace, bytes | Mapping) or not isinstance(trace, Iterable):
         raise ConfigError(
             f"trace is {shown(trace)}; expected a path, tables of schema FOREIGN, or rows"

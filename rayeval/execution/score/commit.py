@@ -23,6 +23,7 @@ from rayeval.execution.runs import PLAN
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.plan import ScorePlan
 from rayeval.execution.store import read
+from rayeval.registry.scoring import Scoring
 from rayeval.tables import TEXT, conform
 
 
@@ -69,17 +70,17 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
             "documents": catalogue.num_rows,
             "chunks": passages,
         },
-        "stages": list(_stages(plan)),
+        "stages": list(_scoring(plan).stages),
+        "answers": list(_scoring(plan).pipeline.answers),
         "models": {} if config.judge is None else {"judge": judge_text(config.judge)},
         "judge": judge_pins(config.judge),
         "calibration": judge_records(config.judge),
     }
 
 
-def _stages(plan: ScorePlan) -> Sequence[str]:
-    """In the pipeline's order."""
-    scoring = cast("Any", plan.scored.make).args[0]
-    return cast("Sequence[str]", scoring.stages)
+def _scoring(plan: ScorePlan) -> Scoring:
+    """How the trace was scored."""
+    return cast("Scoring", cast("Any", plan.scored.make).args[0])
 
 
 def _rows(root: str, key: str, column: str) -> Iterator[pa.Table]:

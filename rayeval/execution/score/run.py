@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
+from rayeval.answer.foreign import CONTEXT
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
@@ -24,8 +25,9 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.golden import golden_file
+from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.options import ScoreOptions
-from rayeval.execution.score.plan import ScoreInputs, make_plan
+from rayeval.execution.score.plan import make_plan
 from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
@@ -113,6 +115,9 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
         )
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
+    if spooled.answers is not None:
+        asked = () if config.judge is None else tuple(config.judge.asked)
+        pipeline = replace(pipeline, answers=("answer",), judged=asked)
     scoring = Scoring(
         paths=spooled.paths,
         stages=pipeline.stages,
@@ -122,8 +127,16 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
         depth=None if config.trace.keep else _depth(config),
         chunks=tuple(config.chunks),
         file=config.trace.name,
+        handed=_handed(spooled, pipeline.stages),
     )
     return scoring, pl.DataFrame(pl.from_arrow(names.select(["question_id"])))
+
+
+def _handed(spooled: Spooled, stages: Sequence[str]) -> str | None:
+    """The stage with what answers were handed, where there are answers and it can be known."""
+    if spooled.answers is None:
+        return None
+    return CONTEXT if CONTEXT in stages else stages[-1] if spooled.contexts else None
 
 
 def _depth(config: ScoreConfig) -> int:

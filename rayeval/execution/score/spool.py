@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution.step import digest
-from rayeval.execution.store import Output
+from rayeval.execution.store import Output, read
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import check_columns, check_hits, opened
@@ -40,8 +41,10 @@ class Spooled:
     """Of the files that it was read from."""
     paths: tuple[str, ...]
     """Parquet files in order of questions."""
-    answers: tuple[str, ...] = ()
-    """Parquet files of ANSWERS; none where nothing was answered."""
+    answers: str | None = None
+    """The key of the output with tables.ANSWERS, where there are any."""
+    contexts: bool = False
+    """Whether the answers come with what the model was sent."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -63,8 +66,9 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
         _write((own if ours else importer(str(format_))).read(paths), hits, answers)
     [told] = answers.manifest() or []
     notes = [note.message for note in told.problems]
-    given = tuple(answers.paths()) if told.rows else ()
-    return Spooled(sha256, tuple(hits.paths()), given, notes)
+    sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
+    contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
+    return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
 
 
 def spool_tables(tables: Iterable[pa.Table], root: str) -> str:
