@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.calibration.labels import Scale
 from rayeval.errors import ConfigError
 
 SCALES = {
@@ -17,6 +18,10 @@ SCALES = {
     "relevance": ("0", "1", "2", "3"),
 }
 """Task → its verdicts, the worst first."""
+ORDINAL = frozenset({"correctness", "relevance"})
+"""Tasks whose verdicts are steps of one thing."""
+POSITIVE = {"relevance": "2"}
+"""Task → the verdict from which on an item counts as positive; elsewhere the best one."""
 SCHEMA: dict[str, Any] = {
     "item_id": pl.String,
     "question_id": pl.String,
@@ -25,9 +30,18 @@ SCHEMA: dict[str, Any] = {
     "text": pl.String,
     "chunks": pl.List(pl.String),
     "verdict": pl.String,
+    "variant": pl.String,
+    "repeat": pl.Int64,
     "cluster": pl.String,
     "language": pl.String,
 }
+
+
+def scale_of(task: str) -> Scale:
+    """The verdicts of a task as a scale. Raises ConfigError for a task without any."""
+    if task not in SCALES:
+        raise ConfigError(f"task {task!r}: expected one of {', '.join(SCALES)}")
+    return Scale(SCALES[task], task in ORDINAL)
 
 
 def items_of(
@@ -37,10 +51,7 @@ def items_of(
 
     judgements, answers, questions: a run's tables. An item's id names question, variant, repeat
     and number, so the same verdict has the same id however often items are drawn.
-    Raises ConfigError for a task without verdicts of its own.
     """
-    if task not in SCALES:
-        raise ConfigError(f"task {task!r}: expected one of {', '.join(SCALES)}")
     known = questions.select("question_id", "question", "cluster", "language")
     said = answers.select("question_id", "variant", "repeat", "answer", "context")
     rows = judgements.filter(pl.col("variant").is_not_null()).join(
@@ -57,7 +68,7 @@ def items_of(
 
 
 def _of(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("question_id", "question", "answer", "language")
+    names = ("question_id", "question", "answer", "variant", "repeat", "language")
     return {name: row[name] for name in names} | {"cluster": row["cluster"] or row["question_id"]}
 
 

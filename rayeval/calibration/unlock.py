@@ -20,7 +20,8 @@ def locked(
     """Why a metric decides nothing, being a judge's; None where it may.
 
     pins: the run's judge as its manifest has it. tasks: what the metric asks of a judge.
-    languages: of the questions; one that nobody stated needs a record for all languages.
+    languages: of the questions. Each needs a record in just this language, and so do those of
+    which nobody states it.
     """
     if not pins:
         return "the run names no judge"
@@ -29,12 +30,12 @@ def locked(
             continue
         valid = [record for record in records if _is(record, pins, task)]
         for language in sorted(languages, key=str):
-            about = [r for r in valid if r.judge.language in (None, language)]
+            about = [record for record in valid if record.judge.language == language]
             if not about:
-                of = f" in {language}" if language else ""
+                of = f" in {language}" if language else ", where no language is stated"
                 return (
-                    f"the judge is not calibrated for {task}{of}: rayeval judge calibrate … "
-                    "--record FILE, then --calibration FILE"
+                    f"the judge is not calibrated for {task}{of}: `rayeval judge calibrate "
+                    "--record FILE`, then --calibration FILE"
                 )
             short = [record.short_of() for record in about]
             if None not in short:

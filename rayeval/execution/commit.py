@@ -15,7 +15,7 @@ from rayeval.execution import inputs as store_inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
-from rayeval.execution.models import judge_pins, models
+from rayeval.execution.models import judge_pins, judge_records, models
 from rayeval.execution.plan.plan import Inputs, Plan, Steps
 from rayeval.execution.runs import MANIFEST, PLAN, Run
 from rayeval.execution.store import read
@@ -79,6 +79,7 @@ def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> 
         "answers": [] if config.answer is None else list(config.answer.variants),
         "models": models(config),
         "judge": judge_pins(config.judge),
+        "calibration": judge_records(config.judge),
         "tokenizer": config.tokenizer.identity(),
         "seed": config.seed,
     }

@@ -47,13 +47,13 @@ def _corrected(found: Mapping[str, Any]) -> list[RenderableType]:
     both = found.get("corrected")
     if both is None:
         return []
-    table = headed(f"share of {both['of']}", "value", "95% interval")
+    table = headed(f"{both['metric']} at answer", "value", "95% interval")
     table.row("the judge, as it is", _figure(both["judge"]), "")
     for key, said in (("labels", "people's labels alone"), ("ppi", "both (PPI++)")):
         one = both[key]
         limits = None if one["low"] is None else [one["low"], one["high"]]
         table.row(said, _figure(one["value"]), _interval(limits))
-    said = f"{both['labelled']:,} of {both['n']:,} items are labelled; λ {both['tuning']:.2f}"
+    said = f"{both['labelled']:,} of {both['n']:,} verdicts are labelled; λ {both['tuning']:.2f}"
     return [titled("In the run", table), Text(said)]
 
 

@@ -60,7 +60,7 @@ def test_a_label_off_the_scale_is_told_and_not_clipped(tmp_path, capsys, human):
     labels = [(item, label) for item, _, label in ROWS]
     judge = judged(tmp_path, [*labels[:-1], ("f", 10)])
     _, found = calibrate(capsys, "--human", human, "--judge", judge, "--scale", "0,1,2,3")
-    assert found["out_of_scale"] == [{"item_id": "f", "label": "10", "of": "judge"}]
+    assert found["out_of_scale"] == [{"item_id": "f", "label": "10"}]
     assert (found["n"], found["n_left_out"]) == (5, 1)
     assert found["agreement"] == pytest.approx(4 / 5)
 
@@ -124,7 +124,7 @@ def test_a_record_is_bound_to_its_judge(tmp_path, capsys, human):
     assert calibrate(capsys, *files)[0] == 2
     bound = ["--model", "m", "--prompt", "abc", "--task", "support", "--language", "ko"]
     assert calibrate(capsys, *files, *bound)[0] == 0
-    record = json.loads((tmp_path / "r.json").read_text())
+    [record] = json.loads((tmp_path / "r.json").read_text())["records"]
     assert record["judge"] == {
         "model": "m",
         "revision": None,

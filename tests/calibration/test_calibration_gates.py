@@ -11,6 +11,7 @@ import pytest
 from faulty import serving
 
 from rayeval.cli.main import run_command
+from rayeval.errors import ConfigError
 
 GATES = """gates:
   - {metric: faithfulness, min: 0.5}
@@ -80,21 +81,88 @@ def test_people_label_a_sheet_and_the_gate_may_decide(capsys, judged, tmp_path):
     code, found = called(capsys, *bound)
     assert code == 0
     assert found["n"] == len(rows)
-    assert found["corrected"]["labelled"] == found["corrected"]["n"] == len(rows)
-    assert found["corrected"]["ppi"]["value"] == pytest.approx((len(rows) - 1) / len(rows))
-    record = json.loads((tmp_path / "support.json").read_text())
-    assert record["judge"]["model"] == "scripted-judge"
-    # chance alone agrees as well as this judge, which called everything supported
+    corrected = found["corrected"]
+    assert corrected["metric"] == "faithfulness"
+    assert corrected["labelled"] == corrected["n"] == len(rows)
+    [mean] = judged[1].aggregate.filter(stage="answer", metric="faithfulness")["mean"]
+    assert corrected["judge"] == pytest.approx(mean, abs=1e-12)
+    # one claim of the four answers is not in the context after all
+    assert corrected["ppi"]["value"] == pytest.approx(mean - corrected_by(rows))
+    records = json.loads((tmp_path / "support.json").read_text())["records"]
+    assert {one["judge"]["language"] for one in records} == {"ko", None}
+    assert {one["judge"]["model"] for one in records} == {"scripted-judge"}
     code, gates = gate(capsys, judged, "--calibration", tmp_path / "support.json")
     assert code == 3
-    assert "may not decide support" in gates["faithfulness"]["reason"]
-    record["floor"] = -1.0
-    (tmp_path / "support.json").write_text(json.dumps(record))
-    code, gates = gate(capsys, judged, "--calibration", tmp_path / "support.json")
-    assert (code, gates["faithfulness"]["verdict"]) == (0, "pass")
-    record["judge"]["prompt"] = "another"
-    (tmp_path / "support.json").write_text(json.dumps(record))
-    assert gate(capsys, judged, "--calibration", tmp_path / "support.json")[0] == 3
+    assert "labelled items tell too little" in gates["faithfulness"]["reason"]
+
+
+def corrected_by(rows):
+    """What the first claim is of the mean over answers."""
+    first = rows[0]["item_id"].rpartition("/support/")[0]
+    claims = sum(row["item_id"].startswith(f"{first}/") for row in rows)
+    return 1 / (claims * len({row["item_id"].rpartition("/support/")[0] for row in rows}))
+
+
+def recorded(path, run, **changes):
+    """A record of the run's judge in both languages of its questions."""
+    pins = run.manifest["judge"]
+    judge = {"model": pins["model"], "revision": pins["revision"], "task": "support",
+             "prompt": pins["prompts"]["support"]["hash"]}  # fmt: skip
+    one = {"n": 100, "clusters": 20, "kappa": 0.7, "kappa_quadratic": None, "agreement": 0.9,
+           "sensitivity": 0.9, "specificity": 0.8, "alpha": 0.7, "prevalence_human": 0.8,
+           "intervals": {"kappa": [0.5, 0.8]}, "floor": 0.4, "labels_sha256": {}, "made": "now"}  # fmt: skip
+    judge |= {name: changes.pop(name) for name in [*changes] if name in judge}
+    languages = changes.pop("languages", ["ko", None])
+    records = [{**one, **changes, "judge": {**judge, "language": name}} for name in languages]
+    path.write_text(json.dumps({"records": records}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param({}, None, id="this judge"),
+        pytest.param({"floor": 0.5}, None, id="just its floor"),
+        pytest.param({"floor": 0.51}, "may be as low as 0.500", id="under its floor"),
+        pytest.param({"n": 29}, "29 labelled items", id="too few items"),
+        pytest.param({"intervals": {}}, "is undefined", id="no interval"),
+        pytest.param({"languages": ["ko"]}, "no language is stated", id="other languages"),
+        pytest.param({"languages": [None, "en"]}, "for support in ko", id="not in Korean"),
+        pytest.param({"prompt": "b" * 32}, "not calibrated for support", id="another prompt"),
+        pytest.param({"model": "other"}, "not calibrated for support", id="another model"),
+        pytest.param({"revision": "2"}, "not calibrated for support", id="another revision"),
+        pytest.param({"task": "reference"}, "not calibrated for support", id="another task"),
+    ],
+)
+def test_a_record_unlocks_gates_of_exactly_its_judge(capsys, judged, tmp_path, changes, reason):
+    path = recorded(tmp_path / "record.json", judged[1], **changes)
+    code, found = gate(capsys, judged, "--calibration", path)
+    one = found["faithfulness"]
+    assert (code, one["verdict"]) == ((0, "pass") if reason is None else (3, "inconclusive"))
+    assert reason is None or reason in one["reason"]
+
+
+def test_a_run_carries_the_records_of_its_configuration(capsys, judged, tmp_path):
+    path = recorded(tmp_path / "record.json", judged[1])
+    with serving(judge_runs.rule) as server:
+        config = judge_runs.project(tmp_path, server.url, judge={"calibration": ["record.json"]})
+        run = answer_runs.run(config)
+    assert len(run.manifest["calibration"]) == 2
+    path.unlink()  # people may gate it elsewhere
+    code, found = gate(capsys, (judged[0], run))
+    assert (code, found["faithfulness"]["verdict"]) == (0, "pass")
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param("{", id="no JSON"), pytest.param('{"records": []}', id="no records")]
+)
+def test_a_file_that_is_no_record_is_named_before_anything_is_asked(judged, tmp_path, text):
+    (tmp_path / "record.json").write_text(text)
+    with serving(judge_runs.rule) as server:
+        config = judge_runs.project(tmp_path, server.url, judge={"calibration": ["record.json"]})
+        with pytest.raises(ConfigError, match=r"record\.json is no calibration record"):
+            answer_runs.run(config)
+        assert server.seen == []
 
 
 def test_a_run_without_a_judge_has_nothing_to_sample(capsys, tmp_path):

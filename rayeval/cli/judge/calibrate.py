@@ -43,10 +43,10 @@ def calibrate(
         str | None, typer.Option("--task", help="Of the run or record: support, correctness, …")
     ] = None,
     language: Annotated[
-        str | None, typer.Option("--language", help="Of the record: only items in this language.")
+        str | None, typer.Option("--language", help="Of the record: this language alone [each].")
     ] = None,
     floor: Annotated[
-        float, typer.Option("--floor", min=-1, max=1, help="Of the record: the κ to reach.")
+        float, typer.Option("--floor", min=-1, max=1, help="Of the record: κ to reach for sure.")
     ] = 0.4,
     seed: Annotated[int, typer.Option("--seed", help="Of the intervals.")] = 42,
     runs: options.Runs = "runs",
@@ -64,6 +64,7 @@ def calibrate(
 
     asked = Asked(human, judge, run, runs, scale, positive, task, language, floor, seed)
     found, bound = calibration(asked, model=model, revision=revision, prompt=prompt, record=record)
-    if record is not None and bound is not None:
-        options.say(f"record written to {record}: {bound.short_of() or 'gates may rest on it'}")
+    for one in bound:
+        where = f"{one.judge.task} in {one.judge.language or 'no stated language'}"
+        options.say(f"{record}, {where}: {one.short_of() or 'gates may rest on it'}")
     options.print_json(found) if json else print(calibration_text(found))  # noqa: T201

@@ -11,7 +11,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from rayeval import files
-from rayeval.calibration.record import Record, read_record
+from rayeval.calibration.record import Record, pinned, read_records
 from rayeval.calibration.unlock import locked
 from rayeval.comparison.differences import refuse
 from rayeval.comparison.measure import figure, stage_of
@@ -19,10 +19,11 @@ from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
 from rayeval.execution.runs import Run
 from rayeval.execution.values import parsed
-from rayeval.gates.config import Gate, Gates
+from rayeval.gates.config import RELATIVE, Gate, Gates
 from rayeval.gates.verdicts import EXIT_CODES, Verdict, Word, overall, verdict
 from rayeval.metrics.names import parse
 from rayeval.report.gates import gates_text, junit, step_summary
+from rayeval.report.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def judge(
 ) -> Judged:
     """The verdicts of every limit, in the file's order.
 
-    calibration: files of records, besides those that the run's configuration names.
+    calibration: files of records, besides those that the run was made with.
 
     Raises PairingError for a baseline that the run can't be compared with, unless allowed.
     """
@@ -90,9 +91,8 @@ def judge(
         refuse(base, run, allow)
     pairs = None if base is None else pair(base, run, shared=shared)
     own = pair(run, run)
-    judged = (run.manifest.get("config") or {}).get("judge") or {}
-    paths = dict.fromkeys([*(judged.get("calibration") or ()), *calibration])
-    verdicts = tuple(_verdicts(gates, run, pairs, [read_record(path) for path in paths], seed))
+    records = [record for path in dict.fromkeys(calibration) for record in read_records(path)]
+    verdicts = tuple(_verdicts(gates, run, pairs, records, seed))
     return Judged(
         run.run_id,
         None if base is None else base.run_id,
@@ -108,15 +108,16 @@ def _verdicts(
     found = []
     for gate in gates.gates:
         stage = stage_of(gate, run)
-        obstacle = _locked(gate, run, records)
         for kind in gate.limits:
+            sides = [run] if pairs is None or kind not in RELATIVE else [run, pairs.base.run]
+            obstacle = next(filter(None, (_locked(gate, side, records) for side in sides)), None)
             seen = figure(gate, kind, stage, run, pairs, seed)
             seen = replace(seen, obstacle=obstacle or seen.obstacle)
             found.append(verdict(gate, kind, stage, seen))
     return found
 
 
-def _locked(gate: Gate, run: Run, records: Sequence[Record]) -> str | None:
+def _locked(gate: Gate, run: Tables, records: Sequence[Record]) -> str | None:
     """Why a judge's metric decides nothing yet."""
     try:
         tasks = parse(gate.metric).metric.tasks
@@ -127,7 +128,8 @@ def _locked(gate: Gate, run: Run, records: Sequence[Record]) -> str | None:
     asked = run.questions
     if gate.slice is not None:
         asked = asked.filter(pl.col("slices").list.contains(gate.slice))
-    return locked(run.manifest.get("judge"), tasks, set(asked["language"]), records)
+    known = [*pinned(run.manifest.get("calibration")), *records]
+    return locked(run.manifest.get("judge"), tasks, set(asked["language"]), known)
 
 
 def write_gates(judged: Judged, runs: str) -> str:

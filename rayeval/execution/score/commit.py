@@ -18,7 +18,7 @@ from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
 from rayeval.execution.latency import LATENCY
-from rayeval.execution.models import judge_pins, judge_text
+from rayeval.execution.models import judge_pins, judge_records, judge_text
 from rayeval.execution.runs import PLAN
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.plan import ScorePlan
@@ -74,6 +74,7 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
         "answers": list(_scoring(plan).pipeline.answers),
         "models": {} if config.judge is None else {"judge": judge_text(config.judge)},
         "judge": judge_pins(config.judge),
+        "calibration": judge_records(config.judge),
     }
 
 
