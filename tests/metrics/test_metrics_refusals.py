@@ -205,8 +205,18 @@ def test_a_threshold_is_chosen_on_dev_and_applied_on_test():
 
 def test_what_goes_wrong_at_a_stage_is_what_it_cannot_answer():
     curves = two_splits().curves().to_pylist()
+    assert {r["stage"] for r in curves} == {"s", "answer"}
     points = {round(r["threshold"], 1): r["risk"] for r in curves if r["stage"] == "s"}
     assert points == {0.9: 0, 0.7: 0, 0.6: 1 / 3, 0.5: 0.25, 0.4: 0.4, 0.3: 0.5, 0.2: 4 / 7}
+
+
+def test_nobody_knows_what_goes_wrong_with_a_question_without_labels():
+    found = Separation(("s",), None)
+    found.add(scored(("a", "s", 1.0), ("b", "s", 0.0)), ended(),
+              questions(("a", True, None, []), ("b", False, None, [])), None)  # fmt: skip
+    [row] = found.thresholds().to_pylist()
+    assert (row["auroc"], found.curves().num_rows) == (1, 0)
+    assert math.isnan(row["area"])
 
 
 def test_a_slice_with_enough_questions_has_a_threshold_of_its_own():
