@@ -51,7 +51,8 @@ def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) ->
 
     value: the manifest. written: what it says of the tables.
     """
-    for name, data in write_report(Run.uncommitted(job.folder, value)).items():
+    run = Run.uncommitted(job.folder, {**value, "files": dict(written)})
+    for name, data in write_report(run).items():
         written[name] = files.put(job.folder, name, data)
     written[PLAN] = files.described(files.read_bytes(f"{job.folder}/{PLAN}"))
     value |= {"ended": manifest.now(), "files": written}

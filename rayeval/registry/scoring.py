@@ -24,7 +24,7 @@ from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
 from rayeval.metrics.foreign.chunks import Chunks
 from rayeval.metrics.foreign.columns import FLAGS, Seen, columns_of
 from rayeval.metrics.foreign.hits import Hits, by_score, hits_of
-from rayeval.metrics.foreign.kept import KEPT, kept
+from rayeval.metrics.foreign.kept import KEPT, kept, names_of
 from rayeval.metrics.foreign.places import Known
 from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
@@ -193,6 +193,9 @@ class Scorer:
         if self.known.chunks is not None:
             found += unknown_chunks(hits, stages, seen.unknown)
         columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
+        if config.pipeline.answers:  # they name chunks as the kept trace does
+            named = seen.places.structs(names_of(seen.hits, seen.places))
+            columns["passages"] = lists(seen.hits.row, named, ordered.num_rows)
         return pa.table(columns), hits, seen, found
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
+from rayeval.report.answered import Shown, answered
 from rayeval.report.plain import plural
 from rayeval.report.tables import Tables
 from rayeval.tables import UNLABELLED
@@ -56,6 +57,8 @@ class Overview:
     """(stage, answerable questions whose gold is all still there)."""
     answerable: int
     status: dict[str, int]
+    answers: tuple[Shown, ...]
+    """What answers are worth; none where nothing was answered."""
     lost: tuple[Lost, ...]
     latency: tuple[tuple[str, str, float, float, int], ...]
     """(stage, mode, median ms, 95th percentile ms, questions)."""
@@ -68,7 +71,8 @@ class Overview:
 def overview(run: Tables) -> Overview:
     """The facts of `run`."""
     stages = tuple(run.manifest["stages"])
-    shown = worth_showing(run.aggregate["metric"].unique(maintain_order=True).to_list())
+    of_hits = run.aggregate.filter(pl.col("stage").is_in(stages))
+    shown = worth_showing(of_hits["metric"].unique(maintain_order=True).to_list())
     lost = _lost(run.failures)
     status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
     bad = unscored(run.run_id, _of(run.failures, "error"), _of(run.failures, "missing"))
@@ -86,6 +90,7 @@ def overview(run: Tables) -> Overview:
         bounds=_bounds(run.failures),
         answerable=run.failures.height,
         status=status,
+        answers=answered(run),
         lost=lost,
         latency=_latency(run.latency, stages),
         warnings=tuple(run.manifest["warnings"]),

@@ -46,7 +46,7 @@ def total_steps(builder: Builder, numbers: PerQuery, of: Numbered) -> dict[str, 
         tables[name] = _whole(builder, name, made, schema, counted, measured=measured)
     for name, schema in (("thresholds", THRESHOLDS), ("risk_coverage", CURVES)):
         made = partial(registry.separation, parts, handed, bool(answers), name)
-        told = {"stages": parts, "handed": handed}
+        told = {"v": 2, "stages": parts, "handed": handed}
         tables[name] = _whole(builder, name, made, schema, parted | answers, **told)
     if of.per_answer is not None:
         tables["per_answer"] = of.per_answer

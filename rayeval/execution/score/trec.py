@@ -174,7 +174,8 @@ def _commit(runs: str, value: dict[str, Any], content: Made) -> Run:
     with ThreadPoolExecutor() as pool:
         done = pool.map(partial(_write, folder), names, content.values())
         written = dict(zip(names, done, strict=True))
-    for name, data in write_report(Run.uncommitted(folder, value)).items():
+    run = Run.uncommitted(folder, {**value, "files": dict(written)})
+    for name, data in write_report(run).items():
         written[name] = files.put(folder, name, data)
     value |= {"ended": manifest.now(), "files": written}
     files.write_json(f"{folder}/{MANIFEST}", value)

@@ -31,7 +31,7 @@ def kept(
     """
     which = np.flatnonzero(passages.rank <= np.asarray(depths, np.int64)[passages.in_stage])
     hits, where = passages.take(which), places.take(which)
-    ids = _ids(hits, where)
+    ids = names_of(hits, where)
     rows = pa.StructArray.from_arrays([ids, hits.field("score")], fields=list(HIT))
     listed = lists(hits.list, rows, len(every.question), null=~_listed(every))
     named = every.stage >= 0
@@ -55,7 +55,7 @@ def _passages(ids: pa.Array, hits: Hits, where: Places) -> pa.StructArray:
     return pa.StructArray.from_arrays(columns, fields=list(PASSAGE))
 
 
-def _ids(hits: Hits, where: Places) -> pa.Array:
+def names_of(hits: Hits, where: Places) -> pa.Array:
     """Their own, else the place, `source@revision[start,end)`, else a hash of the text."""
     own = hits.field("chunk_id")
     if not own.null_count:
