@@ -1,7 +1,8 @@
 """Plain processes on one machine: the reference that Ray must equal.
 
 Partitions of produce and map steps go to a pool of processes; an index is in memory once, in this
-process, and its libraries use threads.
+process, and its libraries use threads. A single process lets threads share a partition where the
+step bears it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rayeval.execution.executor import Served, shard_count
 from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
+from rayeval.execution.threads import AT_ONCE
 from rayeval.execution.worker import Worker, merge
 
 
@@ -32,7 +34,7 @@ class LocalExecutor:
 
     def __init__(self, root: str, placement: Placement) -> None:
         self.root, self.workers, self.shards = root, placement.workers, placement.shards
-        self.worker = Worker(root, placement.batch)
+        self.worker = Worker(root, placement.batch, AT_ONCE if placement.workers == 1 else 1)
         self.pool: ProcessPoolExecutor | None = None
 
     def call(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:

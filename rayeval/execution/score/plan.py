@@ -158,6 +158,7 @@ def _scored(
         batch=columns(resolved, *READ),
         whole={"catalogue": catalogue.key, **texts},
         tolerant=True,
+        threads=not scoring.counts_tokens,  # not every tokenizer bears several at once
     )
 
 
