@@ -7,7 +7,6 @@ halved until the row at fault is alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -40,20 +39,14 @@ Errors = list[tuple[str, str]]
 
 
 def aligned(
-    stage: Stage,
-    batch: pa.Table,
-    batch_rows: int,
-    schema: pa.Schema,
-    *,
-    tolerant: bool = False,
-    threads: int = 1,
+    stage: Stage, batch: pa.Table, batch_rows: int, schema: pa.Schema, *, tolerant: bool = False
 ) -> pa.Table:
     """The stage's answer with a row per row of `batch`, null where the column `error` says why.
 
-    The batch's first column is its id and comes back first. threads: that call the stage at once.
+    The batch's first column is its id and comes back first.
     """
     errors = upstream(batch, tolerant=tolerant)
-    found = list(_answers(stage, batch, batch_rows, errors, threads))
+    found = list(_answers(stage, batch, batch_rows, errors))
     table = pa.concat_tables([t for _, t in found]) if found else schema.empty_table()
     place = np.full(batch.num_rows, -1)
     rows = [row for good, _ in found for row in good]
@@ -115,21 +108,15 @@ def _framed(table: pa.Table, batch: pa.Table, errors: pa.Array) -> pa.Table:
 
 
 def _answers(
-    stage: Stage, batch: pa.Table, batch_rows: int, errors: list[str | None], threads: int = 1
+    stage: Stage, batch: pa.Table, batch_rows: int, errors: list[str | None]
 ) -> Iterator[tuple[Rows, pa.Table]]:
     """The stage called on the rows without error, `batch_rows` at a time."""
     run = np.array([error is None for error in errors], dtype=bool)
     if SAMPLED in batch.column_names:
         run &= batch[SAMPLED].to_numpy(zero_copy_only=False)
     healthy = np.flatnonzero(run)
-    parts = [healthy[at : at + batch_rows] for at in range(0, len(healthy), batch_rows)]
-    if threads == 1 or len(parts) < 2:
-        for rows in parts:
-            yield from _halving(stage, batch, rows, errors)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for found in pool.map(lambda rows: list(_halving(stage, batch, rows, errors)), parts):
-            yield from found
+    for start in range(0, len(healthy), batch_rows):
+        yield from _halving(stage, batch, healthy[start : start + batch_rows], errors)
 
 
 def _stated(table: pa.Table) -> dict[int, str]:

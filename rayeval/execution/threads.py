@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 AT_ONCE = min(4, os.cpu_count() or 1)
-"""Threads that share a partition; each holds a batch in memory."""
+"""Threads that share a step; each holds a partition in memory."""
 
 
 def wait_passively() -> None:

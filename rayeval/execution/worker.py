@@ -20,10 +20,9 @@ from rayeval.tables import conform
 class Worker:
     """Computes partitions of steps over one store; keeps the stages that it has built."""
 
-    def __init__(self, root: str, batch_rows: int, threads: int = 1) -> None:
-        """threads: that may share a partition."""
+    def __init__(self, root: str, batch_rows: int) -> None:
         wait_passively()
-        self.root, self.batch_rows, self.threads = root, batch_rows, threads
+        self.root, self.batch_rows = root, batch_rows
         self.stages: dict[tuple[str, int, int], Stage] = {}
         self.known: dict[str, reuse.Known] = {}
 
@@ -54,10 +53,8 @@ class Worker:
 
     def answer(self, step: Step, batch: pa.Table, number: int = 0, count: int = 1) -> pa.Table:
         """One shard's answer to a batch: a row per row, null where `error` says why."""
-        stage, threads = self.stage(step, number, count), self.threads if step.threads else 1
-        return calls.aligned(
-            stage, batch, self.batch_rows, step.schema, tolerant=step.tolerant, threads=threads
-        )
+        stage = self.stage(step, number, count)
+        return calls.aligned(stage, batch, self.batch_rows, step.schema, tolerant=step.tolerant)
 
     def _produced(self, step: Step, part: int, problems: list[Problem]) -> Iterator[pa.Table]:
         shard = inputs.StoreShard(self.root, step, part, step.parts or 1)
