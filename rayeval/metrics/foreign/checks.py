@@ -133,7 +133,8 @@ def _rising(hits: Hits) -> Ints:
     if not hits.has("score"):
         return np.zeros(0, np.int64)
     at = np.flatnonzero(hits.score[1:] > hits.score[:-1]) + 1
-    return at[hits.list[at] == hits.list[at - 1]]
+    rising: Ints = at[hits.list[at] == hits.list[at - 1]]
+    return rising
 
 
 def _repeated(hits: Hits) -> Ints:
