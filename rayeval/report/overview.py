@@ -190,8 +190,8 @@ def _latency(
     if "serial" in latency["mode"]:
         latency = latency.filter(pl.col("mode") == "serial")
     found = []
-    for stage in (*stages, "retrieval", "end_to_end"):
-        rows = latency.filter(pl.col("stage") == stage)
+    for stage in (*stages, "answer", "retrieval", "end_to_end"):
+        rows = latency.filter(pl.col("stage") == stage, pl.col("latency_ms").is_not_null())
         if rows.height:
             times = rows["latency_ms"]
             median, high = times.quantile(0.5, "linear"), times.quantile(0.95, "linear")

@@ -222,6 +222,7 @@ def test_another_reranker_computes_only_from_there_on(tmp_path, embeddings, tiny
     found = states(config, "--set", "rerank.depth=1")
     assert {name for name, state in found.items() if state != "stored"} == {
         "reranked", "per_query", "failures", "aggregate", "slices",
+        "top_scores", "thresholds", "risk_coverage",
     }  # fmt: skip
     again = finish(config, "--set", "rerank.depth=1")
     assert len(embeddings.seen) == seen

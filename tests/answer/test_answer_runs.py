@@ -19,6 +19,7 @@ from rayeval.execution.load import load_config
 from rayeval.execution.progress import Silent
 from rayeval.execution.resume import resume_run
 from rayeval.execution.validate import validate_config
+from rayeval.report.terminal import run_text
 
 BOTH = ["closed_book", "gold_context"]
 
@@ -307,3 +308,10 @@ def test_an_unanswerable_question_may_be_answered(tmp_path):
         found = run(project(tmp_path, server.url))
     [one] = rows(found, "q-moon")
     assert (one["answer"], one["abstained"]) == ("yes [E1]", False)
+
+
+def test_the_time_of_answers_is_among_the_run_s(answered):
+    found, _ = answered
+    [line] = [line for line in run_text(found).splitlines() if line.startswith("answer   ")
+              and line.endswith("batched")]  # fmt: skip
+    assert line.split()[3] == str(len(QUESTIONS))

@@ -217,5 +217,5 @@ def test_a_model_that_is_no_folder(model, tmp_path):
 
 def test_without_vllm_the_message_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'rayeval\[gpu\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'rayeval\[vllm\]'"):
         chat.build(Vllm(model=str(tmp_path)), Lines(str(tmp_path / "log")))

@@ -90,8 +90,14 @@ def test_the_doctor_says_what_vllm_lacks_and_where_it_would_run(config, tmp_path
     part = {"kind": "vllm", "model": str(tmp_path / "model")}
     path = config(part, placement={"workers": 2})
     findings = {one.name: one for one in examine(path)}
-    assert "pip install 'rayeval[gpu]'" in findings["answer"].detail
+    assert "pip install 'rayeval[vllm]'" in findings["answer"].detail
     assert findings["judge"].needed
     assert "GPU" in findings["placement.gpus"].detail
     assert findings["placement.workers"].detail.startswith("2: without Ray")
     assert "placement.gpus" not in {one.name for one in examine(config(OVER_HTTP))}
+
+
+def test_a_worker_with_its_own_environment_needs_no_vllm_here(config, tmp_path):
+    part = {"kind": "vllm", "model": str(tmp_path / "model")}
+    own = {"gpus": 1, "runtime_env": {"py_executable": "/opt/vllm/bin/python"}}
+    assert not [one for one in examine(config(part, placement=own)) if one.needed]

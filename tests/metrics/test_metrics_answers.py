@@ -358,8 +358,8 @@ def test_rows_of_answers_say_what_each_try_was_worth():
     numbers = PerQuery(Metrics(names=["exact_match", "abstained"]), UNJUDGED)
     rows = numbers.answers(table([asked(tries)])).to_pylist()
     assert [list(row.values()) for row in rows] == [
-        ["q", "answer", 0, "all", 1, 0],
-        ["q", "answer", 1, "none", 0, 1],
+        ["q", "answer", 0, "all", False, "right", 1, 0],
+        ["q", "answer", 1, "none", True, None, 0, 1],
     ]
 
 
