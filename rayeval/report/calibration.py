@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from rayeval.report.plain import plural
 from rayeval.report.terminal import headed, listed, rendered, titled
 
 SAID = {
@@ -30,7 +31,7 @@ SHOWN = 10
 
 def calibration_text(found: Mapping[str, Any]) -> str:
     """Figures with intervals, confusion, people with one another, slices, what was left out."""
-    items, clusters = f"{found['n']:,} items", f"{found['clusters']:,} clusters"
+    items, clusters = plural(found["n"], "item"), plural(found["clusters"], "cluster")
     table = headed("judge with people", "value", "95% interval")
     for name, said in SAID.items():
         if found[name] is not None:
@@ -127,19 +128,19 @@ def _slices(found: Mapping[str, Any]) -> list[RenderableType]:
 
 def _left_out(found: Mapping[str, Any]) -> list[RenderableType]:
     lines = []
-    for key, said in (
-        ("n_human_only", "items that only people labelled"),
-        ("n_judge_only", "items that only the judge labelled"),
-        ("n_unlabelled", "rows without a label"),
-        ("n_left_out", "items left out: a label off the scale, or people who are at odds"),
+    for key, noun, said in (
+        ("n_human_only", "item", " that only people labelled"),
+        ("n_judge_only", "item", " that only the judge labelled"),
+        ("n_unlabelled", "row", " without a label"),
+        ("n_left_out", "item", " left out: a label off the scale, or people who are at odds"),
     ):
         if found[key]:
-            lines.append(f"{found[key]:,} {said}")
+            lines.append(plural(found[key], noun) + said)
     strange = found["out_of_scale"]
     if strange:
         some = ", ".join(f"{one['item_id']}: {one['label']}" for one in strange[:SHOWN])
         scale = ", ".join(found["scale"])
-        lines.append(f"{len(strange):,} labels are not on the scale {scale}: {some}")
+        lines.append(f"{plural(len(strange), 'label')} off the scale {scale}: {some}")
     return [listed("Not in the figures", lines)] if lines else []
 
 

@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 from faulty import serving
 
+from rayeval.calibration.corrected import METRICS
 from rayeval.cli.main import run_command
 from rayeval.errors import ConfigError
+from rayeval.execution.judging import verdicts
 
 GATES = """gates:
   - {metric: faithfulness, min: 0.5}
@@ -94,6 +96,23 @@ def test_people_label_a_sheet_and_the_gate_may_decide(capsys, judged, tmp_path):
     code, gates = gate(capsys, judged, "--calibration", tmp_path / "support.json")
     assert code == 3
     assert "labelled items tell too little" in gates["faithfulness"]["reason"]
+
+
+@pytest.mark.parametrize("task", METRICS)
+def test_the_mean_of_the_judges_items_is_the_runs_own_metric(capsys, judged, tmp_path, task):
+    _, run = judged
+    items = verdicts(run, task)
+    rows = [
+        {"item_id": name, "label": said}
+        for name, said in items.select("item_id", "verdict").iter_rows()
+    ]
+    path = tmp_path / "people.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ["judge", "calibrate", "--human", path, "--run", run.path, "--task", task]
+    found = called(capsys, *command)[1]["corrected"]
+    [mean] = run.aggregate.filter(stage="answer", metric=METRICS[task])["mean"]
+    values = [found["judge"], found["labels"]["value"], found["ppi"]["value"]]
+    assert values == pytest.approx([mean] * 3, abs=1e-12)
 
 
 def corrected_by(rows):

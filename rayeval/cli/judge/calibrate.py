@@ -22,7 +22,9 @@ def calibrate(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option("--scale", metavar="0,1,2,3", help="The labels in order [those of people]."),
+        typer.Option(
+            "--scale", metavar="0,1,2,3", help="The labels in order [all that are given]."
+        ),
     ] = None,
     positive: Annotated[
         str | None,
