@@ -100,6 +100,7 @@ def as_labels(items: pl.DataFrame) -> pl.DataFrame:
         cluster="cluster",
         language="language",
         slice=pl.lit(None, pl.String),
+        author=pl.lit(None, pl.String),
         inclusion_probability=pl.lit(None, pl.Float64),
         line=pl.lit(None, pl.Int64),
     )

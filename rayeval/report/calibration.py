@@ -20,6 +20,11 @@ SAID = {
     "sensitivity": "sensitivity",
     "specificity": "specificity",
 }
+PROBES = {
+    "again": "the same once more",
+    "position": "lists the other way round",
+    "verbosity": "everything said twice",
+}
 SHOWN = 10
 
 
@@ -38,6 +43,7 @@ def calibration_text(found: Mapping[str, Any]) -> str:
             parts.append(Text(said + f"{judge:.1%} of the judge's"))
     parts += [_confusion(found), *_people(found), *_slices(found)]
     parts += _corrected(found)
+    parts += [*_probes(found), *_authors(found)]
     parts += _left_out(found)
     return rendered(parts)
 
@@ -55,6 +61,34 @@ def _corrected(found: Mapping[str, Any]) -> list[RenderableType]:
         table.row(said, _figure(one["value"]), _interval(limits))
     said = f"{both['labelled']:,} of {both['n']:,} verdicts are labelled; λ {both['tuning']:.2f}"
     return [titled("In the run", table), Text(said)]
+
+
+def _probes(found: Mapping[str, Any]) -> list[RenderableType]:
+    """Verdicts that became others though nothing had changed that counts."""
+    if "probes" not in found:
+        return []
+    table = headed("asked again", "verdicts", "flipped", "95% interval", "up", "down", "no verdict")
+    for kind, one in found["probes"].items():
+        rate = "–" if not one["n"] else f"{one['flips'] / one['n']:.1%}"
+        counts = (f"{one[name]:,}" for name in ("better", "worse", "lost"))
+        table.row(PROBES[kind], f"{one['n']:,}", rate, _interval(one["limits"]), *counts)
+    return [titled("Probes: verdicts that should have stayed", table)]
+
+
+def _authors(found: Mapping[str, Any]) -> list[RenderableType]:
+    """Whose answers the judge likes better than people do."""
+    if "authors" not in found:
+        return []
+    table = headed("author", "items", "people", "judge", "judge − people")
+    for name, one in found["authors"].items():
+        shares = (f"{one['people']:.1%}", f"{one['judge']:.1%}", f"{one['excess']:+.1%}")
+        table.row(name, f"{one['n']:,}", *shares)
+    parts: list[RenderableType] = [titled("Positive by author", table)]
+    own = found.get("self_preference")
+    if own is not None and own["value"] is not None:
+        limits = None if own["low"] is None else [own["low"], own["high"]]
+        parts.append(Text(f"what it has over for itself: {own['value']:+.3f} {_interval(limits)}"))
+    return parts
 
 
 def _interval(limits: list[float] | None) -> str:

@@ -48,8 +48,19 @@ def calibrate(
     floor: Annotated[
         float, typer.Option("--floor", min=-1, max=1, help="Of the record: κ to reach for sure.")
     ] = 0.4,
+    probes: Annotated[
+        int | None,
+        typer.Option(
+            "--probes", metavar="N", min=1, help="Ask the run's judge again of N answers."
+        ),
+    ] = None,
+    itself: Annotated[
+        str | None,
+        typer.Option("--itself", metavar="AUTHOR", help="Who of `author` is the judge's model."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the intervals.")] = 42,
     runs: options.Runs = "runs",
+    store: options.Store = None,
     json: options.Json = False,
 ) -> None:
     """Hold a judge's labels against people's: agreement, κ, α, with intervals.
@@ -62,7 +73,9 @@ def calibrate(
     from rayeval.execution.judging import Asked, calibration
     from rayeval.report.calibration import calibration_text
 
-    asked = Asked(human, judge, run, runs, scale, positive, task, language, floor, seed)
+    asked = Asked(
+        human, judge, run, runs, scale, positive, task, language, floor, seed, probes, store, itself
+    )
     found, bound = calibration(asked, model=model, revision=revision, prompt=prompt, record=record)
     for one in bound:
         where = f"{one.judge.task} in {one.judge.language or 'no stated language'}"
