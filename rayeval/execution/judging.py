@@ -66,8 +66,7 @@ def calibration(
     found = _of_files(asked, people) if run is None else _of_run(asked, people, run)
     if record is None or bound is None:
         return found, ()
-    paths = [asked.human] if asked.judge is None else [asked.human, asked.judge]
-    written = records_of(found, bound, paths, asked.floor)
+    written = records_of(found, bound, _hashes(asked, run), asked.floor)
     files.write_json(record, written.model_dump(mode="json"))
     return found, written.records
 
@@ -93,6 +92,16 @@ def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
         root = Options(asked.runs, asked.store).root
         found["probes"] = probe(run, task, asked.probes, root, seed=asked.seed)
     return found
+
+
+def _hashes(asked: Asked, run: Run | None) -> dict[str, str]:
+    """Of what people and the judge said."""
+    sides = {"human": files.described(files.read_bytes(asked.human))}
+    if run is not None:
+        sides["judge"] = run.manifest["files"]["judgements.parquet"]
+    elif asked.judge is not None:
+        sides["judge"] = files.described(files.read_bytes(asked.judge))
+    return {side: one["sha256"] for side, one in sides.items()}
 
 
 def _positive(asked: Asked, scale: Scale) -> str | None:

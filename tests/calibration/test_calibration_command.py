@@ -133,7 +133,7 @@ def test_a_record_is_bound_to_its_judge(tmp_path, capsys, human):
         "language": "ko",
     }
     assert record["n"] == 6
-    assert set(record["labels_sha256"]) == {"people.csv", "judge.jsonl"}
+    assert set(record["labels_sha256"]) == {"human", "judge"}
 
 
 def test_what_people_read_names_every_figure(tmp_path, capsys, human):
