@@ -158,12 +158,11 @@ def _among(human: pl.DataFrame, scale: Scale) -> dict[str, Any] | None:
     people = named["annotator"].n_unique()
     if people < 2:
         return None
-    counts = (
-        named.group_by("item_id").agg(
-            (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
-            for place in range(len(scale.labels))
-        )
-    ).drop("item_id")
+    counts = named.group_by("item_id").agg(
+        (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
+        for place in range(len(scale.labels))
+    )
+    counts = counts.sort("item_id").drop("item_id")
     together = agreed.coincidences(counts.to_numpy()).sum(axis=0)
     level: agreed.Level = "ordinal" if scale.ordinal else "nominal"
     shared = list(_pairs(named, scale))
