@@ -70,10 +70,8 @@ def sharded_deltas(
     """As `comparison.deltas.deltas`, by Poisson sums. size: questions to a shard."""
     ids, sides = pairs.base.ids, (pairs.base, pairs.new)
     before, after = (files.absolute(side.run.path) for side in sides)
-    ranges = [
-        (before, after, ids[at], ids[min(at + size, len(ids)) - 1])
-        for at in range(0, len(ids), size)
-    ]
+    cuts = range(0, len(ids), size)
+    ranges = [(before, after, ids[at], ids[min(at + size, len(ids)) - 1]) for at in cuts]
     blocks = layout(pairs, in_slices)
     if not blocks:
         return pl.DataFrame(schema=SCHEMA)
