@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
+from rayeval.columns import Floats
 from rayeval.execution import calls, inputs
-from rayeval.execution.executor import Served, shard_count
+from rayeval.execution.executor import Served, added, shard_count
 from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
@@ -39,6 +41,13 @@ class LocalExecutor:
     def call(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """`function` of every item, in order."""
         return [function(item) for item in items]
+
+    def total(self, function: Callable[[Any], Floats], items: Sequence[Any]) -> Floats:
+        """Σ `function(item)`, in whatever order."""
+        if self.workers == 1 or len(items) == 1:
+            return added(map(function, items))
+        shares = [items[n :: self.workers] for n in range(min(self.workers, len(items)))]
+        return added(self._pool().map(partial(_added, function), shares))
 
     def compute(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
         """Partitions of a step, as they are finished."""
@@ -96,6 +105,10 @@ class LocalExecutor:
                 initargs=(self.root, self.worker.batch_rows),
             )
         return self.pool
+
+
+def _added(function: Callable[[Any], Floats], items: Sequence[Any]) -> Floats:
+    return added(map(function, items))
 
 
 _worker: list[Worker] = []
