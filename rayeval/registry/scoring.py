@@ -72,6 +72,11 @@ class Scoring:
         return [m for stage in self.stages for m in self.numbers.measures_of(stage)]
 
     @property
+    def counts_tokens(self) -> bool:
+        """Whether a metric needs the tokens of hits."""
+        return any(m.cutoff is None or m.cutoff.tokens for m in self.measures)
+
+    @property
     def schema(self) -> pa.Schema:
         """A row per question: rows of the run's tables as list columns."""
         own = self.numbers
@@ -110,7 +115,7 @@ def texts(paths: Sequence[str], chunks: Sequence[str], shard: Shard) -> Produced
 def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Scorer:
     """Questions → what the trace has of them, scored."""
     chunks, count = _chunks(config.chunks), None
-    if any(m.cutoff is None or m.cutoff.tokens for m in config.measures):
+    if config.counts_tokens:
         count = build_tokenizer(tokenizer).counts
     if not corpus:
         return Scorer(config, Known(chunks, count=count))

@@ -149,6 +149,7 @@ def _scored(
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),
         whole=whole,
         tolerant=True,
+        threads=not scoring.counts_tokens,  # not every tokenizer bears several at once
     )
 
 

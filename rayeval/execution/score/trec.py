@@ -90,6 +90,8 @@ def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
         raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
     if options.judge is not None:
         raise ConfigError("a TREC run has no answers to judge: leave out --judge")
+    if options.ray or options.ray_address:
+        raise ConfigError("the TREC convention is scored in this process: leave out --ray")
     if not re.fullmatch(r"[\w.-]+", options.name):
         raise ConfigError(f"the name {options.name!r} can't be part of a run's id; use letters")
     return trace[0]
