@@ -30,6 +30,7 @@ from rayeval.registry.judgement import (
 from rayeval.registry.judging import judgement_rows, judging, probing
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
+from rayeval.registry.packing import trace_scores, unpacked
 from rayeval.registry.reading import (
     catalogue,
     chunker,
@@ -43,7 +44,7 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
-from rayeval.registry.scoring import nothing, scorer, stated, texts, trace_scores, unpacked
+from rayeval.registry.scoring import nothing, scorer, stated, texts
 from rayeval.registry.told import told
 
 __all__ = [

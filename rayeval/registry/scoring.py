@@ -17,7 +17,6 @@ from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
 from rayeval.interop.own import texts as own_texts
 from rayeval.interop.own.trace import Trace
-from rayeval.metrics.answers.scores import top_scores
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
 from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
@@ -29,6 +28,7 @@ from rayeval.metrics.foreign.places import Known
 from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
+from rayeval.registry.packing import in_place, packed
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
 from rayeval.tables import TEXT
@@ -215,44 +215,8 @@ def deep(config: Scoring) -> list[int]:
     return result
 
 
-def packed(table: pa.Table, question_ids: pa.ChunkedArray) -> pa.Array:
-    """The rows of every question as a list of structs; both by question id."""
-    rows = np.asarray(in_place(question_ids, table["question_id"]))
-    fields = [combined(table[name]) for name in table.column_names[1:]]
-    items = pa.StructArray.from_arrays(fields, table.column_names[1:])
-    return lists(rows, items, len(question_ids))
-
-
-def in_place(question_ids: pa.ChunkedArray, wanted: pa.ChunkedArray) -> pa.Array:
-    """Where each of the wanted questions stands."""
-    found = pa.compute.index_in(combined(wanted), value_set=combined(question_ids))
-    return found.cast(pa.int64())
-
-
 def _problems(found: Sequence[Fault], n: int) -> pa.Array:
     ordered = sorted(found, key=lambda fault: (fault.row, fault.kind, fault.message))
     items = [{"kind": f.kind, "message": f.message, "warning": False} for f in ordered]
     rows = np.array([f.row for f in ordered], np.int64)
     return lists(rows, pa.array(items, PROBLEM), n)
-
-
-def unpacked(column: str, names: Sequence[str], shard: Shard) -> Stage:
-    """Lists of rows → the rows of a table."""
-    return _Unpacked(column, tuple(names))
-
-
-def trace_scores(shard: Shard) -> Stage:
-    """The best hit's score of every stage in the kept trace."""
-    return lambda batch: top_scores(_Unpacked("trace", ("stage", "hits"))(batch))
-
-
-@dataclass(frozen=True)
-class _Unpacked:
-    column: str
-    names: tuple[str, ...]
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        rows, items = flatten(batch[self.column])
-        ids = combined(batch["question_id"]).take(pa.array(rows))
-        fields = dict(zip(items.type.names, items.flatten(), strict=True))
-        return pa.table({"question_id": ids, **{name: fields[name] for name in self.names}})

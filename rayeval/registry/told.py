@@ -14,7 +14,8 @@ from rayeval.chunk.tokens import Tokenizer
 from rayeval.columns import combined
 from rayeval.metrics.foreign.hits import Hits
 from rayeval.metrics.per_query import by_question
-from rayeval.registry.scoring import READ, Scorer, Scoring, in_place, scorer
+from rayeval.registry.packing import in_place
+from rayeval.registry.scoring import READ, Scorer, Scoring, scorer
 from rayeval.stage import Shard, Stage
 from rayeval.tables import ANSWERED, TEXT
 

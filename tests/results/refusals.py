@@ -74,7 +74,9 @@ def records(folder: Path, language: str) -> Iterator[dict[str, Any]]:
 
 
 def command(*words: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "rayeval", *words], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "rayeval", *words], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"rayeval {' '.join(words[:3])}: {done.stderr[-2000:]}")
     return done.stdout
