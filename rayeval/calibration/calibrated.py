@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rayeval.calibration.authors import by_author
 from rayeval.calibration.labels import Paired, Scale, pair_labels
 from rayeval.columns import Floats
 from rayeval.stats import agreement as agreed
@@ -28,6 +29,7 @@ def calibrated(
     *,
     scale: Scale | None = None,
     positive: str | None = None,
+    itself: str | None = None,
     seed: int = 42,
 ) -> dict[str, Any]:
     """Agreement of a judge with people, and of people with one another.
@@ -35,6 +37,7 @@ def calibrated(
     human, judge: tables of `interop.labels`. positive: the label from which on an item counts as
     positive for sensitivity and specificity; default: 2 on a scale of numbers that has more than
     two and 2 among them, else the highest of a scale of numbers or of two labels, else none.
+    itself: the author of items who is the judge's own model, for its preference of itself.
     An item that was drawn for labelling with a known chance stands for one over it, so that the
     figures are those of all items; `n` and `confusion` count the labelled ones.
     Figures are null where they are undefined; `intervals` are percentiles of a cluster bootstrap.
@@ -53,6 +56,7 @@ def calibrated(
         "confusion": _confusion(paired),
         "slices": {name: _figures(part, cut, seed) for name, part in _slices(paired)},
         "human_human": _among(human, scale),
+        **({} if cut is None else by_author(paired, cut, itself, seed)),
     }
 
 
@@ -154,12 +158,11 @@ def _among(human: pl.DataFrame, scale: Scale) -> dict[str, Any] | None:
     people = named["annotator"].n_unique()
     if people < 2:
         return None
-    counts = (
-        named.group_by("item_id").agg(
-            (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
-            for place in range(len(scale.labels))
-        )
-    ).drop("item_id")
+    counts = named.group_by("item_id").agg(
+        (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
+        for place in range(len(scale.labels))
+    )
+    counts = counts.sort("item_id").drop("item_id")
     together = agreed.coincidences(counts.to_numpy()).sum(axis=0)
     level: agreed.Level = "ordinal" if scale.ordinal else "nominal"
     shared = list(_pairs(named, scale))

@@ -49,8 +49,9 @@ def items_of(
 ) -> pl.DataFrame:
     """A row of SCHEMA per verdict of a task, in order of item ids.
 
-    judgements, answers, questions: a run's tables. An item's id names question, variant, repeat
-    and number, so the same verdict has the same id however often items are drawn.
+    judgements, answers, questions: a run's tables. An item's id names task, question, variant,
+    repeat and number, so the same verdict has the same id however often items are drawn; and it
+    begins with a word, which no spreadsheet computes.
     """
     known = questions.select("question_id", "question", "cluster", "language")
     said = answers.select("question_id", "variant", "repeat", "answer", "context")
@@ -59,7 +60,7 @@ def items_of(
     )
     rows = rows.join(known, on="question_id", how="left")
     found = [
-        {**item, **_of(row), "item_id": f"{_place(row)}/{task}/{number}"}
+        {**item, **_of(row), "item_id": f"{task}/{_place(row)}/{number}"}
         for row in rows.iter_rows(named=True)
         for number, item in enumerate(_items(row, task))
         if item["verdict"] is not None
@@ -100,6 +101,7 @@ def as_labels(items: pl.DataFrame) -> pl.DataFrame:
         cluster="cluster",
         language="language",
         slice=pl.lit(None, pl.String),
+        author=pl.lit(None, pl.String),
         inclusion_probability=pl.lit(None, pl.Float64),
         line=pl.lit(None, pl.Int64),
     )

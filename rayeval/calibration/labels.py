@@ -11,6 +11,8 @@ import polars as pl
 from rayeval.columns import Floats, Ints
 from rayeval.errors import DataError, Problem
 
+GROUPS = ("language", "slice", "author")
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -52,7 +54,7 @@ class Paired:
     weights: Floats
     """One over the probability with which an item was drawn for labelling; 1 where all were."""
     groups: pl.DataFrame
-    """`language` and `slice` of every item."""
+    """`language`, `slice` and `author` of every item."""
     counts: dict[str, int]
     """What was left out, and why."""
     out_of_scale: list[dict[str, str]]
@@ -85,9 +87,7 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
         counted["place_judge"].to_numpy(),
         np.unique(codes.to_numpy(), return_inverse=True)[1],
         counted.select(1 / probability).to_series().to_numpy(),
-        counted.select(
-            pl.coalesce(name, f"{name}_judge").alias(name) for name in ("language", "slice")
-        ),
+        counted.select(pl.coalesce(name, f"{name}_judge").alias(name) for name in GROUPS),
         _counts(human, judge, of_people, of_judge, both),
         _strangers(theirs) + _strangers(ours),
     )
@@ -115,7 +115,7 @@ def _consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     lower = places.get((places.len() - 1) // 2, null_on_oob=True)
     middle = frame.group_by("item_id").agg(middle=lower)
     chosen = best.group_by("item_id").agg(ties=pl.len(), only=pl.col("place").first())
-    first = [pl.col(name).drop_nulls().sort().first() for name in ("cluster", "language", "slice")]
+    first = [pl.col(name).drop_nulls().sort().first() for name in ("cluster", *GROUPS)]
     tied = pl.col("middle") if scale.ordinal else pl.lit(None, pl.Int64)
     return (
         frame.group_by("item_id")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -50,7 +49,7 @@ class Record(BaseModel):
     prevalence_human: float | None
     intervals: dict[str, list[float] | None]
     floor: float = Field(FLOOR, description="what κ must reach with 95% confidence")
-    labels_sha256: dict[str, str] = Field(description="of the files that it was made from")
+    labels_sha256: dict[str, str] = Field(description="of the files of human and judge")
     made: str
 
     def short_of(self) -> str | None:
@@ -78,9 +77,9 @@ class Records(BaseModel):
 
 
 def records_of(
-    found: Mapping[str, Any], judge: Judge, paths: Sequence[str], floor: float = FLOOR
+    found: Mapping[str, Any], judge: Judge, labels: Mapping[str, str], floor: float = FLOOR
 ) -> Records:
-    """The records of what `calibrated` found over the label files at `paths`.
+    """The records of what `calibrated` found. labels: side → the hash of its file.
 
     One per language of the items, or only that of `judge`, which is that of all items where none
     states its own.
@@ -95,10 +94,7 @@ def records_of(
         parts = {judge.language: parts[judge.language]}
     shared = {
         "floor": floor,
-        "labels_sha256": {
-            path.rpartition("/")[2]: hashlib.sha256(files.read_bytes(path)).hexdigest()
-            for path in paths
-        },
+        "labels_sha256": labels,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     figures = [name for name in Record.model_fields if name in found]

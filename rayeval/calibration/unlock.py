@@ -8,7 +8,8 @@ from typing import Any
 from rayeval.calibration.record import Record
 
 EXTRACTS = "claims"
-"""The task that takes claims out of an answer: it gives no verdict that people could share."""
+"""The task that takes claims out of an answer. It gives no verdict: where others judge the claims,
+theirs need a record; where nothing else is asked, it needs one of its own."""
 
 
 def locked(
@@ -25,9 +26,7 @@ def locked(
     """
     if not pins:
         return "the run names no judge"
-    for task in tasks:
-        if task == EXTRACTS:
-            continue
+    for task in [name for name in tasks if name != EXTRACTS] or tasks:
         valid = [record for record in records if _is(record, pins, task)]
         for language in sorted(languages, key=str):
             about = [record for record in valid if record.judge.language == language]

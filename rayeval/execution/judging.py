@@ -17,6 +17,8 @@ from rayeval.calibration.record import Judge, Record, records_of
 from rayeval.calibration.sample import draw
 from rayeval.calibration.sheet import sheet
 from rayeval.errors import ConfigError
+from rayeval.execution.job import Options
+from rayeval.execution.probing import probe
 from rayeval.execution.runs import Run, load
 from rayeval.interop.labels import canonical, read_labels
 
@@ -35,6 +37,11 @@ class Asked:
     language: str | None
     floor: float
     seed: int
+    probes: int | None = None
+    """Answers that the run's judge is asked about again; None: it is not."""
+    store: str | None = None
+    author: str | None = None
+    """Of the items: who is the judge itself."""
 
 
 def calibration(
@@ -51,14 +58,15 @@ def calibration(
         raise ConfigError(f"--run needs --task: one of {', '.join(SCALES)}")
     if asked.run is not None and asked.scale is not None:
         raise ConfigError("--scale is that of the run's task; leave it out")
+    if asked.run is None and asked.probes is not None:
+        raise ConfigError("--probes asks the judge of a run: name it by --run and --task")
     run = None if asked.run is None else load(asked.run, asked.runs)
     people = read_labels(asked.human)
     bound = None if record is None else _bound(asked, run, model, revision, prompt)
     found = _of_files(asked, people) if run is None else _of_run(asked, people, run)
     if record is None or bound is None:
         return found, ()
-    paths = [asked.human] if asked.judge is None else [asked.human, asked.judge]
-    written = records_of(found, bound, paths, asked.floor)
+    written = records_of(found, bound, _hashes(asked, run), asked.floor)
     files.write_json(record, written.model_dump(mode="json"))
     return found, written.records
 
@@ -67,7 +75,9 @@ def _of_files(asked: Asked, people: pl.DataFrame) -> dict[str, Any]:
     judge = read_labels(str(asked.judge))
     scale = Scale.used(people, judge) if asked.scale is None else _stated(asked.scale)
     positive = _positive(asked, scale)
-    return calibrated(people, judge, scale=scale, positive=positive, seed=asked.seed)
+    return calibrated(
+        people, judge, scale=scale, positive=positive, itself=asked.author, seed=asked.seed
+    )
 
 
 def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
@@ -78,7 +88,20 @@ def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
     found = calibrated(people, judge, scale=scale, positive=positive, seed=asked.seed)
     paired = pair_labels(people, judge, scale)
     found["corrected"] = corrected(items, run.answers, run.per_query, paired, task)
+    if asked.probes is not None:
+        root = Options(asked.runs, asked.store).root
+        found["probes"] = probe(run, task, asked.probes, root, seed=asked.seed)
     return found
+
+
+def _hashes(asked: Asked, run: Run | None) -> dict[str, str]:
+    """Of what people and the judge said."""
+    sides = {"human": files.described(files.read_bytes(asked.human))}
+    if run is not None:
+        sides["judge"] = run.manifest["files"]["judgements.parquet"]
+    elif asked.judge is not None:
+        sides["judge"] = files.described(files.read_bytes(asked.judge))
+    return {side: one["sha256"] for side, one in sides.items()}
 
 
 def _positive(asked: Asked, scale: Scale) -> str | None:

@@ -27,7 +27,7 @@ from rayeval.registry.judgement import (
     top_scores,
     totals,
 )
-from rayeval.registry.judging import judgement_rows, judging
+from rayeval.registry.judging import judgement_rows, judging, probing
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
 from rayeval.registry.reading import (
@@ -73,6 +73,7 @@ __all__ = [
     "per_answer",
     "per_query",
     "placed",
+    "probing",
     "questions",
     "ranks",
     "refusals",

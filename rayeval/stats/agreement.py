@@ -27,7 +27,7 @@ def tables(
     weights: (n_items,), how many items each stands for; they are scaled to add up to n_items.
     Returns (n_clusters, k, k): [c, i, j] items of c that `first` calls i and `second` j.
     """
-    if weights is not None and len(weights):
+    if weights is not None and weights.any():
         weights = weights * (len(weights) / weights.sum())
     n_clusters = int(clusters.max()) + 1 if len(clusters) else 0
     cells = (clusters * k + first) * k + second

@@ -1,6 +1,7 @@
 """From a run whose answers are judged to people's labels, a record, and a gate that may decide."""
 
 import csv
+import hashlib
 import io
 import json
 
@@ -10,8 +11,10 @@ import polars as pl
 import pytest
 from faulty import serving
 
+from rayeval.calibration.corrected import METRICS
 from rayeval.cli.main import run_command
 from rayeval.errors import ConfigError
+from rayeval.execution.judging import verdicts
 
 GATES = """gates:
   - {metric: faithfulness, min: 0.5}
@@ -90,17 +93,36 @@ def test_people_label_a_sheet_and_the_gate_may_decide(capsys, judged, tmp_path):
     assert corrected["ppi"]["value"] == pytest.approx(mean - corrected_by(rows))
     records = json.loads((tmp_path / "support.json").read_text())["records"]
     assert {one["judge"]["language"] for one in records} == {"ko", None}
+    sheet = hashlib.sha256((tmp_path / "sheet.csv").read_bytes()).hexdigest()
+    verdicts = judged[1].manifest["files"]["judgements.parquet"]["sha256"]
+    assert records[0]["labels_sha256"] == {"human": sheet, "judge": verdicts}
     assert {one["judge"]["model"] for one in records} == {"scripted-judge"}
     code, gates = gate(capsys, judged, "--calibration", tmp_path / "support.json")
     assert code == 3
     assert "labelled items tell too little" in gates["faithfulness"]["reason"]
 
 
+@pytest.mark.parametrize("task", METRICS)
+def test_the_mean_of_the_judges_items_is_the_runs_own_metric(capsys, judged, tmp_path, task):
+    _, run = judged
+    items = verdicts(run, task)
+    rows = [
+        {"item_id": name, "label": said}
+        for name, said in items.select("item_id", "verdict").iter_rows()
+    ]
+    path = tmp_path / "people.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ["judge", "calibrate", "--human", path, "--run", run.path, "--task", task]
+    found = called(capsys, *command)[1]["corrected"]
+    [mean] = run.aggregate.filter(stage="answer", metric=METRICS[task])["mean"]
+    values = [found["judge"], found["labels"]["value"], found["ppi"]["value"]]
+    assert values == pytest.approx([mean] * 3, abs=1e-12)
+
+
 def corrected_by(rows):
     """What the first claim is of the mean over answers."""
-    first = rows[0]["item_id"].rpartition("/support/")[0]
-    claims = sum(row["item_id"].startswith(f"{first}/") for row in rows)
-    return 1 / (claims * len({row["item_id"].rpartition("/support/")[0] for row in rows}))
+    answers = [row["item_id"].rpartition("/")[0] for row in rows]
+    return 1 / (answers.count(answers[0]) * len(set(answers)))
 
 
 def recorded(path, run, **changes):
@@ -140,6 +162,17 @@ def test_a_record_unlocks_gates_of_exactly_its_judge(capsys, judged, tmp_path, c
     one = found["faithfulness"]
     assert (code, one["verdict"]) == ((0, "pass") if reason is None else (3, "inconclusive"))
     assert reason is None or reason in one["reason"]
+
+
+def test_claims_alone_need_a_record_of_how_they_are_taken_out(capsys, judged, tmp_path):
+    folder, run = judged
+    (folder / "completeness.yaml").write_text("gates: [{metric: citation_completeness, min: 0}]")
+    prompt = run.manifest["judge"]["prompts"]["claims"]["hash"]
+    command = ["gate", run.path, "--gates", folder / "completeness.yaml", "--runs", folder / "runs"]
+    support = recorded(tmp_path / "support.json", run)
+    assert called(capsys, *command, "--calibration", support)[0] == 3
+    claims = recorded(tmp_path / "claims.json", run, task="claims", prompt=prompt)
+    assert called(capsys, *command, "--calibration", claims)[0] == 0
 
 
 def test_a_run_carries_the_records_of_its_configuration(capsys, judged, tmp_path):
@@ -201,7 +234,7 @@ def test_low_verdicts_are_drawn_oftener_and_chances_are_kept():
 def test_cells_that_a_spreadsheet_would_compute_are_text():
     from rayeval.calibration.sheet import sheet
 
-    row = {"item_id": "=q", "question": "=1+1", "answer": "@x", "text": "-2", "chunks": ["c"],
-           "cluster": None, "language": None, "inclusion_probability": 0.5}  # fmt: skip
+    row = {"item_id": "support/=q", "question": "=1+1", "answer": "@x", "text": "-2", "chunks": ["c"],
+           "cluster": "=c", "language": None, "inclusion_probability": 0.5}  # fmt: skip
     text = sheet(pl.DataFrame([row]), {"c": "+evil"}, "support").decode("utf-8-sig")
-    assert text.splitlines()[1] == "=q,'=1+1,'@x,'-2,'+evil,,,,,0.5"
+    assert text.splitlines()[1] == "support/=q,'=1+1,'@x,'-2,'+evil,,,'=c,,0.5"

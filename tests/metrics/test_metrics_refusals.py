@@ -180,16 +180,15 @@ def two_splits():
     asked = questions(*((name, can, split, ["x"]) for name, can, split, _ in rows))
     found = Separation(("s",), "s")
     scores = scored(*((name, "s", score) for name, _, _, score in rows))
-    given = answers(
-        *((name, False, "right") for name, can, _, _ in rows if can), ("t3", True, None)
-    )
+    said = [(name, False, "right") for name, can, _, _ in rows if can]
+    given = answers(*said, ("t3", True, None), ("t4", False, None))
     found.add(scores, ended(d1=["s"], d2=["s"], t1=["s"], t2=[]), asked, given)
     return found
 
 
 def test_a_threshold_is_chosen_on_dev_and_applied_on_test():
     rows = {(r["stage"], r["slice"]): r for r in two_splits().thresholds().to_pylist()}
-    assert set(rows) == {("s", None), ("s", "x")}
+    assert set(rows) == {(stage, part) for stage in ("s", "answer") for part in (None, "x")}
     row = rows["s", None]
     assert (row["threshold"], row["calibrated_on"], row["n_dev"], row["n_test"]) == (
         0.5,
@@ -204,9 +203,20 @@ def test_a_threshold_is_chosen_on_dev_and_applied_on_test():
 
 
 def test_what_goes_wrong_at_a_stage_is_what_it_cannot_answer():
-    curves = two_splits().curves().to_pylist()
-    points = {round(r["threshold"], 1): r["risk"] for r in curves if r["stage"] == "s"}
-    assert points == {0.9: 0, 0.7: 0, 0.6: 1 / 3, 0.5: 0.25, 0.4: 0.4, 0.3: 0.5, 0.2: 4 / 7}
+    points = {"s": {}, "answer": {}}
+    for row in two_splits().curves().to_pylist():
+        points[row["stage"]][row["threshold"]] = row["risk"]
+    assert points["answer"] == {0.9: 0, 0.7: 0, 0.6: 1 / 3, 0.5: 0.25, 0.4: 0.2}
+    assert points["s"] == {0.9: 0, 0.7: 0, 0.6: 1 / 3, 0.5: 0.25, 0.4: 0.4, 0.3: 0.5, 0.2: 4 / 7}
+
+
+def test_nobody_knows_what_goes_wrong_with_a_question_without_labels():
+    found = Separation(("s",), None)
+    found.add(scored(("a", "s", 1.0), ("b", "s", 0.0)), ended(),
+              questions(("a", True, None, []), ("b", False, None, [])), None)  # fmt: skip
+    [row] = found.thresholds().to_pylist()
+    assert (row["auroc"], found.curves().num_rows) == (1, 0)
+    assert math.isnan(row["area"])
 
 
 def test_a_slice_with_enough_questions_has_a_threshold_of_its_own():

@@ -11,25 +11,26 @@ from rayeval.interop.labels import SCHEMA, canonical, read_labels
 
 MTRAG = ("naturalness", "appropriateness", "completeness", "faithfulness")
 PREFERENCES = ("correctness", "completeness", "overall")
+MODELS = ("llama-3.1-405b-instruct", "gpt-4o")
+TOOLS = (
+    ("rl_f", "faithfulness"),
+    ("Bert-KPrec", "faithfulness"),
+    ("rb_llm", "win-rate"),
+    ("rb_agg", "win-rate"),
+    ("RougeL", "win-rate"),
+)
+HEAD = ("| preference of | pairs | agreement | κ | 95% interval |", "|---|---|---|---|---|")
 
 
 def main(data: Path) -> None:
-    print(
-        "\n".join(
-            [
-                "LLMJudge",
-                *llmjudge(data),
-                "",
-                "RAGChecker",
-                *ragchecker(data),
-                "",
-                *tool(data),
-                "",
-                "MTRAG",
-                *mtrag(data),
-            ]
-        )
-    )
+    for name, table in (
+        ("LLMJudge", llmjudge),
+        ("RAGChecker: people", ragchecker),
+        ("RAGChecker: tool", tool),
+        ("MTRAG: people", mtrag),
+        ("MTRAG: tools", mtrag_tools),
+    ):
+        print(name, *table(data), "", sep="\n")
 
 
 def llmjudge(data):
@@ -67,8 +68,7 @@ def tool(data):
     """RAGChecker against people: which answer of a pair is better, where people have a side."""
     folder = data / "ragchecker_meta"
     clusters = {}
-    yield "| preference of | pairs | agreement | κ | 95% interval |"
-    yield "|---|---|---|---|---|"
+    yield from HEAD
     for name in PREFERENCES:
         sides = {}
         for row in json.loads((folder / "human_labeled_data.json").read_text()):
@@ -79,14 +79,21 @@ def tool(data):
         for row in json.loads((folder / "baseline_ragchecker.json").read_text()):
             first, second = (row[m]["ragchecker"][f"{name}_label"] for m in ("model1", "model2"))
             own[str(row["instance_id"])] = second - first
-        people = frame([label(i, side(v), None, clusters[i]) for i, v in sides.items() if v])
-        judge = frame([label(i, side(v), None, clusters[i]) for i, v in own.items() if v])
-        found = calibrated(people, judge, scale=Scale.of(["1", "2"]))
-        low, high = found["intervals"]["kappa"]
-        yield (
-            f"| {name} | {found['n']} | {found['agreement']:.3f} | {found['kappa']:.3f} | "
-            f"[{low:.3f}, {high:.3f}] |"
-        )
+        yield sided(name, sides, own, clusters)
+
+
+def sided(name, people, tool, clusters):
+    """A tool against people, item by item, where both have a side."""
+    both = (
+        frame([label(i, side(v), None, clusters[i]) for i, v in values.items() if v])
+        for values in (people, tool)
+    )
+    found = calibrated(*both, scale=Scale.of(["1", "2"]))
+    low, high = found["intervals"]["kappa"]
+    return (
+        f"| {name} | {found['n']} | {found['agreement']:.3f} | {found['kappa']:.3f} | "
+        f"[{low:.3f}, {high:.3f}] |"
+    )
 
 
 def side(difference):
@@ -107,6 +114,31 @@ def mtrag(data):
             for who, said in row["annotations"][name].items()
         ]
         yield two(name, frame(found), ["1", "2", "3", "4"])
+
+
+def mtrag_tools(data):
+    """Scores against people: which of two models answers a task better, where both have a side."""
+    file = data / "mtrag_human" / "reference_subset_with_human_evaluations.json"
+    given = {
+        (row["task_id"], row["model_id"]): row["annotations"]
+        for row in json.loads(file.read_text())["evaluations"]
+    }
+    tasks = sorted({task for task, _ in given})
+    yield from HEAD
+
+    def sides(name):
+        found = {}
+        for task in tasks:
+            sums = [
+                sum(float(said["value"]) for said in given[task, model][name].values())
+                for model in MODELS
+            ]
+            found[task] = sums[1] - sums[0]
+        return found
+
+    for tool, people in TOOLS:
+        clusters = {task: task.partition("<::>")[0] for task in tasks}
+        yield sided(f"{tool} of {people}", sides(people), sides(tool), clusters)
 
 
 def two(name, labels, scale):

@@ -85,9 +85,9 @@ class Separation:
     """Scores of answerable against unanswerable questions, gathered part by part.
 
     What goes wrong with a question is 1 where it is unanswerable, or the stage lacks some of its
-    gold, and else 0; at the stage `answer` it is what its answers that are no refusals are worth:
-    0 right, 0.5 partial, 1 wrong, 1 of an unanswerable question, against the score of the stage
-    before.
+    gold, and else 0; nobody knows of one without labels. At the stage `answer` it is what its
+    answers that are no refusals are worth: 0 right, 0.5 partial, 1 wrong, 1 of an unanswerable
+    question, against the score of the stage before.
     """
 
     def __init__(self, stages: Sequence[str], handed: str | None) -> None:
@@ -107,8 +107,8 @@ class Separation:
         reached = pl.DataFrame(failures.select(["question_id", "reached_stages"]))
         rows = pl.DataFrame(scores).join(asked, on="question_id", maintain_order="left")
         rows = rows.join(reached, on="question_id", how="left", maintain_order="left")
-        whole = pl.col("reached_stages").list.contains(pl.col("stage")).fill_null(False)
-        rows = rows.with_columns(loss=1.0 - (pl.col("answerable") & whole).cast(pl.Float64))
+        whole = pl.col("reached_stages").list.contains(pl.col("stage")).cast(pl.Float64)
+        rows = rows.with_columns(loss=pl.when("answerable").then(1 - whole).otherwise(1.0))
         kept = ["question_id", "stage", "score", "answerable", "split", "slices", "loss"]
         self._parts.append(rows.select(kept))
         if answers is not None and self.handed is not None:
@@ -125,9 +125,9 @@ class Separation:
         """CURVES, by stage."""
         tables = [CURVES.empty_table()]
         for stage, every in self._stages():
-            rows = _counting(every)
-            points = np.stack(risk_coverage(rows["score"].to_numpy(), rows["loss"].to_numpy()))
-            few = np.unique(np.linspace(0, points.shape[1] - 1, POINTS).round().astype(np.int64))
+            points = np.stack(_risk(_counting(every)))
+            count = points.shape[1]
+            few = np.unique(np.linspace(0, count - 1, min(POINTS, count)).round().astype(np.int64))
             columns = dict(zip(CURVES.names[1:], points[:, few], strict=True))
             names = pa.array([stage] * len(few), TEXT)
             tables.append(pa.table({"stage": names, **columns}).cast(CURVES))
@@ -140,7 +140,7 @@ class Separation:
         every = pl.concat(self._parts)
         for stage in (*self.stages, "answer"):
             rows = every.filter(pl.col("stage") == stage).sort("question_id")
-            if not _counting(rows)["answerable"].all():
+            if _counting(rows)["answerable"].n_unique() == 2:
                 yield stage, rows
 
 
@@ -176,6 +176,13 @@ def _rows(stage: str, every: pl.DataFrame) -> Iterator[dict[str, Any]]:
         yield {"stage": stage, "slice": name, **_row(rows, chosen, of)}
 
 
+def _risk(rows: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
+    """Over the questions of which it is known what goes wrong, where some are answerable."""
+    known = rows.drop_nulls("loss")
+    known = known if known["answerable"].any() else known.clear()
+    return risk_coverage(known["score"].to_numpy(), known["loss"].to_numpy())
+
+
 def _calibrated(rows: pl.DataFrame) -> tuple[float, int]:
     """The threshold of the questions of split dev, and how many these are."""
     own = rows.filter(pl.col("split") == "dev")
@@ -185,7 +192,7 @@ def _calibrated(rows: pl.DataFrame) -> tuple[float, int]:
 def _row(rows: pl.DataFrame, chosen: tuple[float, int], of: str) -> dict[str, Any]:
     limit, n_dev = chosen
     score, answerable = _arrays(rows)
-    _, coverage, risk = risk_coverage(score, rows["loss"].to_numpy())
+    _, coverage, risk = _risk(rows)
     known = not math.isnan(limit)
     found: dict[str, Any] = {
         "n_answerable": int(answerable.sum()),
