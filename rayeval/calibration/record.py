@@ -57,7 +57,7 @@ class Record(BaseModel):
         name = "kappa" if self.kappa_quadratic is None else "kappa_quadratic"
         reached, limits = getattr(self, name), self.intervals.get(name)
         if self.n < FEWEST:
-            return f"{self.n} labelled items tell too little; {FEWEST} are the least"
+            return f"of the {FEWEST} items that must be labelled at least, {self.n} are"
         if reached is None or limits is None:
             return "its agreement with people is undefined"
         if limits[0] < self.floor:

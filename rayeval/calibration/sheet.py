@@ -39,7 +39,7 @@ def instruction(task: str) -> str:
         "correctness": "Is the answer right?",
         "relevance": "How relevant is the evidence to the question?",
     }
-    return f"{asked[task]} Write one of these under `label`: {', '.join(SCALES[task])}."
+    return f"{asked[task]}\nWrite one of these under `label`: {', '.join(SCALES[task])}."
 
 
 def _cell(value: object) -> str:

@@ -94,8 +94,9 @@ def _estimate(value: float, errors: Floats, clusters: int, confidence: float) ->
     tail = (1 - confidence) / 2
     if clusters < 2:
         return Estimate(value, np.nan, np.nan)
-    if value in (0.0, 1.0) and not errors.any():
-        return Estimate(value, *exact_limits(round(value * clusters), clusters, tail=tail))
-    error = float(np.sqrt((errors**2).sum() * clusters / (clusters - 1)))
+    squares, whole = float((errors**2).sum()), round(value)
+    if squares <= ROUNDING and abs(value - whole) < 1e-9:
+        return Estimate(float(whole), *exact_limits(whole * clusters, clusters, tail=tail))
+    error = float(np.sqrt(squares * clusters / (clusters - 1)))
     reach = float(stats.t.ppf(1 - tail, clusters - 1)) * error
     return Estimate(value, max(0.0, value - reach), min(1.0, value + reach))

@@ -99,7 +99,7 @@ def test_people_label_a_sheet_and_the_gate_may_decide(capsys, judged, tmp_path):
     assert {one["judge"]["model"] for one in records} == {"scripted-judge"}
     code, gates = gate(capsys, judged, "--calibration", tmp_path / "support.json")
     assert code == 3
-    assert "labelled items tell too little" in gates["faithfulness"]["reason"]
+    assert "items that must be labelled at least" in gates["faithfulness"]["reason"]
 
 
 @pytest.mark.parametrize("task", METRICS)
@@ -146,7 +146,7 @@ def recorded(path, run, **changes):
         pytest.param({}, None, id="this judge"),
         pytest.param({"floor": 0.5}, None, id="just its floor"),
         pytest.param({"floor": 0.51}, "may be as low as 0.500", id="under its floor"),
-        pytest.param({"n": 29}, "29 labelled items", id="too few items"),
+        pytest.param({"n": 29}, "at least, 29 are", id="too few items"),
         pytest.param({"intervals": {}}, "is undefined", id="no interval"),
         pytest.param({"languages": ["ko"]}, "no language is stated", id="other languages"),
         pytest.param({"languages": [None, "en"]}, "for support in ko", id="not in Korean"),

@@ -89,6 +89,16 @@ def test_on_ray(files, tmp_path, alone, capsys):
     assert contents(rayeval.load(found["path"])) == alone
 
 
+@pytest.mark.parametrize("size", [1, 50, 200])
+def test_chunks_are_read_in_parts(files, tmp_path, alone, monkeypatch, size):
+    """Of whole lines, the last of which need not end; blank ones are none."""
+    monkeypatch.setattr("rayeval.interop.own.chunks.BLOCK", size)
+    path = tmp_path / "chunks.jsonl"
+    path.write_text(files["chunks"].read_text().rstrip("\n").replace("\n", "\n\n", 2) + "\n \n")
+    found = contents(rayeval.score(**{**files, "chunks": path}, runs=tmp_path))
+    assert found == alone
+
+
 def test_trec_runs_are_scored_in_this_process(files):
     with pytest.raises(ConfigError, match="leave out --ray"):
         rayeval.score(files["golden"], files["trace"], convention="trec", ray_address="local")

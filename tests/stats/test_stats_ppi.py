@@ -30,6 +30,9 @@ def test_labels_that_are_all_alike_are_not_taken_for_certainty():
     assert found.labels == found.ppi
     assert (found.ppi.value, found.ppi.high) == (1.0, 1.0)
     assert_allclose(found.ppi.low, 0.025 ** (1 / 20))  # Clopper and Pearson of 20 of 20
+    parts = 1 / (1 + np.arange(40.0) % 7)  # whose sum is 1 but for rounding
+    uneven = powered(np.ones(40), people, np.full(40, 0.5), np.arange(40), parts=parts)
+    assert uneven.labels == found.labels
 
 
 def test_items_are_parts_of_the_mean_as_they_are_told():

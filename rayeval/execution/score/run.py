@@ -37,6 +37,7 @@ from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
 
+EMPTY = "no question has a stage"
 NAMED = 5
 """Questions that a message names."""
 
@@ -69,8 +70,10 @@ def score_tables(
 ) -> Run:
     """As `score`, of a trace at hand: tables of schema FOREIGN."""
     options = options or ScoreOptions()
-    path = spool_tables(tables, options.where.root)
-    return score(golden, [path], replace(options, format=None, label="the given trace"), watcher)
+    paths = spool_tables(tables, options.where.root)
+    if not paths:
+        raise DataError([Problem("the given trace", None, None, "empty_trace", EMPTY)])
+    return score(golden, paths, replace(options, format=None, label="the given trace"), watcher)
 
 
 def execute_score(job: Job, watcher: Watcher) -> Run:
@@ -110,9 +113,7 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     refuse_nameless(names, config.trace.name)
     stages = in_order(names)
     if not stages:
-        raise DataError(
-            [Problem(config.trace.name, None, None, "empty_trace", "no question has a stage")]
-        )
+        raise DataError([Problem(config.trace.name, None, None, "empty_trace", EMPTY)])
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     if spooled.answers is not None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.execution.artifacts import write_one
 from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
@@ -71,16 +72,17 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
 
 
-def spool_tables(tables: Iterable[pa.Table], root: str) -> str:
-    """Tables of schema FOREIGN as one Parquet file of the store, named by its content."""
-    place = f"{root}/traces"
-    whole = pa.concat_tables([FOREIGN.empty_table(), *(conform(t, FOREIGN) for t in tables)])
-    sink = pa.BufferOutputStream()
-    pq.write_table(_sorted(whole), sink, compression="zstd", row_group_size=GROUP_ROWS)
-    data = bytes(sink.getvalue())
-    path = f"{files.absolute(place)}/{hashlib.sha256(data).hexdigest()[:32]}.parquet"
-    files.write_bytes(path, data)
-    return path
+def spool_tables(tables: Iterable[pa.Table], root: str) -> list[str]:
+    """Tables of schema FOREIGN as Parquet files of the store: sorted runs, named by content."""
+    folder = f"{files.absolute(root)}/traces"
+    fs, inner = files.open_fs(folder)
+    fs.create_dir(inner, recursive=True)
+    names = []
+    for run in _runs(tables):
+        temporary = f"{uuid.uuid4().hex}.parquet"
+        names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
+        fs.move(f"{inner}/{temporary}", f"{inner}/{names[-1]}")
+    return [f"{folder}/{name}" for name in names]
 
 
 def importer(name: str) -> Importer:

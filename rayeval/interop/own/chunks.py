@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -14,6 +15,8 @@ from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own.parquet import opened, spans_of
 from rayeval.tables import CHUNKS, TEXT, conform
 
+BLOCK = 1 << 26
+"""Bytes of JSON that are read at once."""
 IDS = ("chunk_id", "source_id", "revision_id")
 
 
@@ -42,11 +45,24 @@ def _read(path: str) -> Iterator[pa.Table]:
     if not files.exists(path):
         raise ConfigError(f"chunks: there is no file at {path}")
     try:
-        fs, inner = files.open_fs(path)
-        with fs.open_input_stream(inner) as stream:
-            yield pajson.read_json(stream)
+        for block in _blocks(path):
+            yield pajson.read_json(io.BytesIO(block))
     except pa.ArrowInvalid as error:
         raise DataError([Problem(path, None, None, "invalid_json", str(error))]) from error
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """The file in parts of whole lines."""
+    fs, inner = files.open_fs(path)
+    rest, some = b"", False
+    with fs.open_input_stream(inner) as stream:
+        while data := stream.read(BLOCK):
+            lines, _, rest = (rest + data).rpartition(b"\n")
+            if lines.strip():
+                some = True
+                yield lines
+    if rest.strip() or not some:
+        yield rest
 
 
 def _chunks(table: pa.Table, path: str) -> pa.Table:
