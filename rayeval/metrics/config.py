@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from rayeval.errors import ConfigError
+from rayeval.metrics.answers.words import RULES
 from rayeval.metrics.names import cutoff, parse
 from rayeval.stage import StageConfig
 
@@ -56,6 +57,10 @@ class Metrics(StageConfig):
     names: list[Annotated[str, AfterValidator(_name)]] | None = Field(
         None, min_length=1, description="only these metrics; by default all, at every cutoff"
     )
+
+    def identity(self) -> dict[str, Any]:
+        """Settings, and by which rules texts become words."""
+        return {**super().identity(), "words": RULES}
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -18,6 +18,7 @@ AFTER_VOWEL = ("는", "가", "를", "와", "예요", "라고", "라는")
 # fmt: on
 PARTICLES = sorted((*ANY, *AFTER_CONSONANT, *AFTER_VOWEL, "으로", "로"), key=len, reverse=True)
 """What is taken off the end of a word, the longest first; 도, 만 and 들 end too many nouns."""
+_ENDS = tuple(PARTICLES)
 FEWEST = 2
 """Syllables that must be left of a word before a particle of one syllable: 회의, 결과 stay."""
 _RIEUL = 8
@@ -37,7 +38,7 @@ def without_particles(word: str) -> str:
     One comes off where the syllable before it allows it (은 after a consonant, 는 after a vowel, …)
     and something of the word is left; then the next.
     """
-    while (shorter := _shorter(word)) is not None:
+    while word.endswith(_ENDS) and (shorter := _shorter(word)) is not None:
         word = shorter
     return word
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from rayeval.metrics.answers.korean import is_hangul, with_plain_numbers, without_particles
@@ -26,25 +27,30 @@ _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _CLOSED = re.compile(r"[)\]}](?=[가-힣])")
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
     """The words of `text`, in order, articles among them."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     plain = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), MARKS.sub("", folded))
     numbered = _POINT.sub("\0", _CLOSED.sub("", with_plain_numbers(plain)))
-    spaced = "".join(map(_kept, numbered)).replace("\0", ".")
-    return [word for part in spaced.split() if (word := without_particles(part))]
+    spaced = numbered.translate(_KEPT).replace("\0", ".")
+    return tuple(map(without_particles, spaced.split()))
 
 
-@lru_cache(maxsize=4096)
-def _kept(character: str) -> str:
-    """What stands for one character: itself, a space or nothing."""
-    category = unicodedata.category(character)
-    if category in ("Ps", "Pe"):
-        return " "
-    return "" if category[0] in "PS" or category == "Cf" else character
+class _Kept(dict[int, str | int]):
+    """What stands for each character: itself, a space or nothing."""
+
+    def __missing__(self, code: int) -> str | int:
+        category = unicodedata.category(chr(code))
+        gone = "" if category[0] in "PS" or category == "Cf" else code
+        self[code] = " " if category in ("Ps", "Pe") else gone
+        return self[code]
 
 
-def pair(answer: str, reference: str) -> tuple[list[str], list[str]]:
+_KEPT = _Kept()
+
+
+def pair(answer: str, reference: str) -> tuple[Sequence[str], Sequence[str]]:
     """The words of both, without articles where the reference has other words too."""
     said, wanted = words(answer), words(reference)
     if set(wanted) <= ARTICLES:
@@ -52,7 +58,7 @@ def pair(answer: str, reference: str) -> tuple[list[str], list[str]]:
     return [w for w in said if w not in ARTICLES], [w for w in wanted if w not in ARTICLES]
 
 
-def closed_up(found: list[str]) -> tuple[str, set[int]]:
+def closed_up(found: Sequence[str]) -> tuple[str, set[int]]:
     """The words as one text, and where in it words begin or end.
 
     Spaces beside Hangul are left out: 개인정보 보호법 and 개인정보보호법 are written by turns.
