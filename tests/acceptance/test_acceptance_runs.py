@@ -180,6 +180,8 @@ def test_verify_finds_what_changed(tmp_path, damage):
         target.unlink()
     elif damage == "a file more":
         (run.path / "more.parquet").write_bytes(b"")
+    elif damage == "the manifest":
+        target.write_text(target.read_text().replace('"sha256": "', '"sha256": "0', 99))
     else:
         data = bytearray(target.read_bytes())
         data[len(data) // 2] ^= 1
