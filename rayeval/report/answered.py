@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,9 +39,14 @@ class Shown:
 
 
 def answered(run: Tables) -> tuple[Shown, ...]:
-    """The tables of answers; none where nothing was answered, or where there is nothing to say."""
-    found = (_metrics(run), _brackets(run), _spread(run), _refusals(run), _scores(run))
-    return tuple(table for table in found if table.rows or table.notes)
+    """The tables of answers, and of the scores that could tell when to refuse; only those with
+    something to say."""
+    made: list[Callable[[Tables], Shown]] = (
+        [_metrics, _brackets, _spread, _refusals] if variants(run) else []
+    )
+    if "thresholds.parquet" in run.manifest.get("files", ()):
+        made.append(_scores)
+    return tuple(table for table in (make(run) for make in made) if table.rows or table.notes)
 
 
 def answered_json(run: Tables) -> dict[str, Any]:
