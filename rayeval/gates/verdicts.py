@@ -9,6 +9,7 @@ from typing import Literal
 
 from rayeval.errors import EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_PASS
 from rayeval.gates.config import Gate
+from rayeval.words import plural, verb
 
 Word = Literal["pass", "fail", "inconclusive"]
 FEWEST_CLUSTERS = 6
@@ -112,7 +113,8 @@ def _obstacle(gate: Gate, kind: str, seen: Measured) -> tuple[Word, str] | None:
         )
     if gate.scope == "population" and kind != "max_regressed" and seen.clusters < FEWEST_CLUSTERS:
         return "inconclusive", (
-            f"{seen.clusters} clusters tell nothing of questions like these; "
+            f"{plural(seen.clusters, 'cluster')} {verb(seen.clusters, 'tells', 'tell')} nothing "
+            f"of questions like these; "
             f"{FEWEST_CLUSTERS} are the least"
         )
     return None

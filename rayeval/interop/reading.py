@@ -17,6 +17,7 @@ from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, list_files, open_fs, read_bytes
 from rayeval.interop.records import Record, RefusedError
 from rayeval.tables import TIME
+from rayeval.words import plural
 
 BATCH_ROWS = 1024
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -158,7 +159,7 @@ def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
             header = [name.strip() for name in cells]
             continue
         if len(cells) != len(header):
-            message = f"{len(cells)} cells under {len(header)} columns"
+            message = f"{plural(len(cells), 'cell')} under {plural(len(header), 'column')}"
             problems.append(Problem(path, line, None, "invalid_csv", message))
             continue
         yield Record(path, line, {k: v or None for k, v in zip(header, cells, strict=True)})

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rayeval.report.terminal import headed, listed, rendered, titled
+from rayeval.words import plural
 
 SAID = {
     "agreement": "raw agreement",
@@ -25,7 +26,7 @@ SHOWN = 10
 
 def calibration_text(found: Mapping[str, Any]) -> str:
     """Figures with intervals, confusion, people with one another, slices, what was left out."""
-    items, clusters = f"{found['n']:,} items", f"{found['clusters']:,} clusters"
+    items, clusters = plural(found["n"], "item"), plural(found["clusters"], "cluster")
     table = headed("judge with people", "value", "95% interval")
     for name, said in SAID.items():
         if found[name] is not None:
@@ -105,7 +106,7 @@ def _left_out(found: Mapping[str, Any]) -> list[RenderableType]:
     if strange:
         some = ", ".join(f"{one['item_id']}: {one['label']}" for one in strange[:SHOWN])
         scale = ", ".join(found["scale"])
-        lines.append(f"{len(strange):,} labels are not on the scale {scale}: {some}")
+        lines.append(f"{plural(len(strange), 'label')} not on the scale {scale}: {some}")
     return [listed("Not in the figures", lines)] if lines else []
 
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
-from rayeval.report.plain import plural
 from rayeval.report.tables import Tables
 from rayeval.tables import UNLABELLED
+from rayeval.words import plural
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
 

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from rayeval.report.judgements import judge_text
 from rayeval.report.overview import Overview, overview
-from rayeval.report.plain import plural, printable
+from rayeval.report.plain import printable
 from rayeval.report.tables import Tables
+from rayeval.words import plural
 
 WIDTH = 100
 BOUNDED = (

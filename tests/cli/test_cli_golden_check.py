@@ -115,7 +115,7 @@ def test_lint_in_the_terminal(capsys):
                      id="a split twice"),
         pytest.param(["split", "{golden}", "--out", "{golden}", "--ratios", "train=nan"], "positive share",
                      id="no number"),
-        pytest.param(["split", "{golden}", "--out", "{golden}", "--by", "time"], "have no `asked_at`", id="no time"),
+        pytest.param(["split", "{golden}", "--out", "{golden}", "--by", "time"], "has no `asked_at`", id="no time"),
         pytest.param(["split", "{golden}", "--out", "{golden}"], "names no source", id="no source"),
     ],
 )  # fmt: skip

@@ -68,7 +68,7 @@ def test_a_stage_whose_name_no_table_can_hold(scored):
 NAMELESS = [
     pytest.param({"stage": ["a\0b"]}, "bad_stage.*NUL", id="NUL in a stage"),
     pytest.param({"stage": [""]}, "bad_stage.*has no name", id="a stage without a name"),
-    pytest.param({"question_id": pa.nulls(1, pa.string())}, "1 rows have no", id="no question"),
+    pytest.param({"question_id": pa.nulls(1, pa.string())}, "1 row has no", id="no question"),
     pytest.param({"latency_ms": [-5.0]}, "bad_latency.*-5", id="less than no time"),
     pytest.param({"latency_ms": [float("nan")]}, "bad_latency.*nan", id="a time that is NaN"),
 ]
@@ -116,7 +116,7 @@ def test_bom_crlf_and_empty_lines(tmp_path):
 
 def test_offsets_and_mere_text_can_not_be_compared(scored):
     with pytest.raises(
-        DataError, match=r"1 questions \(q\) have gold that is offsets alone.*--corpus"
+        DataError, match=r"1 question \(q\) has gold that is offsets alone.*--corpus"
     ):
         scored(OFFSETS, [of("some text")])
 
@@ -135,7 +135,7 @@ SPAN = {"source_id": "d", "spans": [{"start_char": 0, "end_char": 5}]}
 def test_quotes_and_hits_without_text_can_not_be_compared(scored, evidence, hit):
     golden = [{"question_id": "q", "question": "?", "evidence": [evidence]}]
     with pytest.raises(
-        DataError, match=r"1 questions \(q\) have gold that is quotes alone.*--corpus"
+        DataError, match=r"1 question \(q\) has gold that is quotes alone.*--corpus"
     ):
         scored(golden, [of(hit)])
 

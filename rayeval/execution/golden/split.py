@@ -24,6 +24,7 @@ from rayeval.golden.leakage import leakage
 from rayeval.golden.records import format_of
 from rayeval.golden.shared import values
 from rayeval.golden.split import by_time, dealt, groups
+from rayeval.words import plural, verb
 
 RATIOS = "train=60,dev=20,test=20"
 
@@ -123,8 +124,10 @@ def _need_sources(questions: pa.Table) -> None:
     unknown = np.unique(rows[pc.is_null(evidence.field("source_id")).to_numpy(False)])
     if len(unknown):
         ids = questions["question_id"].take(pa.array(unknown[:3])).to_pylist()
+        have = verb(len(unknown), "has", "have")
         raise ConfigError(
-            f"{len(unknown)} questions have evidence that names no source, e.g. {', '.join(ids)}; "
+            f"{plural(len(unknown), 'question')} {have} evidence that names no source, e.g. "
+            f"{', '.join(ids)}; "
             "give --corpus, so that their quotes can be found"
         )
 
@@ -133,8 +136,9 @@ def _by_time(questions: pa.Table, shares: Mapping[str, float]) -> tuple[Ints, li
     times = questions["asked_at"].to_pylist()
     without = questions.filter(pc.is_null(questions["asked_at"]))["question_id"].to_pylist()
     if without:
+        have = verb(len(without), "has", "have")
         raise ConfigError(
-            f"--by time: {len(without)} questions have no `asked_at`, e.g. "
+            f"--by time: {plural(len(without), 'question')} {have} no `asked_at`, e.g. "
             f"{', '.join(without[:3])}; fill it in, or split by source"
         )
     _, group = np.unique(np.array(times, dtype="datetime64[us]"), return_inverse=True)

@@ -34,6 +34,7 @@ from rayeval.interop.own.trace import TraceFile
 from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
+from rayeval.words import plural, verb
 
 NAMED = 5
 """Questions that a message names."""
@@ -137,4 +138,5 @@ def _strangers(root: str, names: pl.DataFrame, resolved: str) -> list[str]:
     if not len(lost):
         return []
     shown = ", ".join(lost.head(NAMED).to_list()) + (", …" if len(lost) > NAMED else "")
-    return [f"{len(lost)} questions of the trace are not in the golden set: {shown}"]
+    are = verb(len(lost), "is", "are")
+    return [f"{plural(len(lost), 'question')} of the trace {are} not in the golden set: {shown}"]

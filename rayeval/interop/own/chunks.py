@@ -13,6 +13,7 @@ from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own.parquet import opened, spans_of
 from rayeval.tables import CHUNKS, TEXT, conform
+from rayeval.words import plural, verb
 
 IDS = ("chunk_id", "source_id", "revision_id")
 
@@ -61,7 +62,7 @@ def _chunks(table: pa.Table, path: str) -> pa.Table:
             table = table.set_column(at, name, table[name].cast(TEXT))
     lost = int(pc.sum(table["chunk_id"].is_null()).as_py() or 0)
     if lost:
-        message = f"{lost} chunks have no chunk_id"
+        message = f"{plural(lost, 'chunk')} {verb(lost, 'has', 'have')} no chunk_id"
         raise DataError([Problem(path, None, None, "missing_field", message)])
     if "spans" not in table.column_names and "start_char" in table.column_names:
         spans = spans_of(table["start_char"].combine_chunks(), table["end_char"].combine_chunks())

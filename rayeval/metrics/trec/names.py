@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rayeval.errors import ConfigError
 from rayeval.metrics.names import Cutoff, Measure, Metric, cutoff, cutoff_of, split
+from rayeval.words import plural
 
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 """Measures that trec_eval adds up over queries, where it averages others."""
@@ -64,5 +65,5 @@ def measures(
 
 def _in_documents(at: Cutoff) -> Cutoff:
     if at.tokens:
-        raise ConfigError(f"the TREC convention counts documents, not {at.size} tokens")
+        raise ConfigError(f"the TREC convention counts documents, not {plural(at.size, 'token')}")
     return at
