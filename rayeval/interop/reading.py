@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, list_files, open_fs, read_bytes
 from rayeval.interop.records import Record, RefusedError
+from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import TIME
 from rayeval.words import plural
 
@@ -92,7 +93,9 @@ def json_value(path: str) -> Any:
 
 def _json(data: str, path: str, line: int | None) -> Any:
     try:
-        return json.loads(data)
+        return loads(data)
+    except KeyTwiceError as error:
+        raise broken(path, "field_twice", str(error), line) from error
     except RecursionError as error:
         raise broken(path, "invalid_json", "nested too deeply", line) from error
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -12,9 +13,11 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own.parquet import opened, spans_of
+from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import CHUNKS, TEXT, conform
 from rayeval.words import plural, verb
 
+BOM = b"\xef\xbb\xbf"
 IDS = ("chunk_id", "source_id", "revision_id")
 
 
@@ -42,12 +45,26 @@ def _read(path: str) -> Iterator[pa.Table]:
         raise ConfigError(f"chunks {path}: expected a file that ends in .parquet or .jsonl")
     if not files.exists(path):
         raise ConfigError(f"chunks: there is no file at {path}")
+    fs, inner = files.open_fs(path)
     try:
-        fs, inner = files.open_fs(path)
         with fs.open_input_stream(inner) as stream:
             yield pajson.read_json(stream)
     except pa.ArrowInvalid as error:
-        raise DataError([Problem(path, None, None, "invalid_json", str(error))]) from error
+        with fs.open_input_stream(inner) as stream:
+            raise DataError([_wrong_line(stream, path, error)]) from error
+
+
+def _wrong_line(stream: pa.NativeFile, path: str, error: pa.ArrowInvalid) -> Problem:
+    """The first line that is no object of its own, else what Arrow says of the file."""
+    for number, line in enumerate(io.BufferedReader(stream), start=1):
+        try:
+            if line.strip() and not isinstance(loads(line.removeprefix(BOM)), dict):
+                return Problem(path, number, None, "wrong_type", "expected an object")
+        except KeyTwiceError as twice:
+            return Problem(path, number, None, "field_twice", str(twice))
+        except (ValueError, RecursionError) as wrong:
+            return Problem(path, number, None, "invalid_json", f"not JSON: {wrong}")
+    return Problem(path, None, None, "invalid_json", str(error))
 
 
 def _chunks(table: pa.Table, path: str) -> pa.Table:
