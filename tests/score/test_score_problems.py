@@ -222,3 +222,32 @@ def test_rows_at_hand_are_checked_too(tmp_path):
     path.write_text("question_id,question,source_id\nq,?,B\n")
     with pytest.raises(DataError, match=r"trace:1.*`id` is not part"):
         rayeval.score(path, [{"question_id": "q", "id": 3}], runs=tmp_path)
+
+
+def test_a_hit_without_a_score_hides_no_contradiction(scored):
+    hits = [
+        {"source_id": name, "score": score} for name, score in zip("ABC", [1, None, 2], strict=True)
+    ]
+    with pytest.raises(DataError, match=r"score_order.*rank 3 has a higher score"):
+        scored(GOLDEN, [of(*hits)])
+    assert scored(GOLDEN, [of(*hits)], sort="score").per_query.height == 1
+    scored(GOLDEN, [of(*(hits[i] for i in (2, 1, 0)))])
+
+
+FAILED = [
+    {"question_id": "q", "error": "Timeout"},
+    {"question_id": "r", "stages": {}, "error": "Down"},
+]
+
+
+def test_a_trace_of_errors_is_a_run_of_errors(scored):
+    golden = [*GOLDEN, {**GOLDEN[0], "question_id": "r"}, {**GOLDEN[0], "question_id": "s"}]
+    run = scored(golden, FAILED)
+    assert run.summary()["status"] == {"success": 0, "failed": 0, "error": 2, "missing": 1}
+    [cell] = run.aggregate.filter(metric="recall@5").to_dicts()
+    assert (cell["n_error"], cell["n_missing"], cell["n"], cell["mean"]) == (2, 1, 1, 0.0)
+
+
+def test_a_trace_without_rows_is_no_run(scored):
+    with pytest.raises(DataError, match="empty_trace"):
+        scored(GOLDEN, [])

@@ -20,6 +20,7 @@ from rayeval.execution.golden.sources import sound_questions, sound_reading
 from rayeval.execution.job import Options
 from rayeval.golden.config import Split
 from rayeval.golden.edit import Row, rewritten
+from rayeval.golden.file import put
 from rayeval.golden.leakage import leakage
 from rayeval.golden.records import format_of
 from rayeval.golden.shared import values
@@ -27,6 +28,7 @@ from rayeval.golden.split import by_time, dealt, groups
 from rayeval.words import plural, verb
 
 RATIOS = "train=60,dev=20,test=20"
+EXPECTED = f"expected e.g. {RATIOS}"
 
 
 def split_golden(
@@ -45,6 +47,7 @@ def split_golden(
             f"{out}: a split keeps the format of {golden}; name a file that ends in "
             f"{PurePosixPath(golden).suffix}"
         )
+    read = files.read_bytes(golden) if files.exists(golden) else b""
     questions = sound_questions(golden)
     with tempfile.TemporaryDirectory(prefix="rayeval-") as folder:
         if corpus is not None:
@@ -54,8 +57,7 @@ def split_golden(
     )
     before = questions["split"].to_pylist()
     lines = dict(zip(questions["line"].to_pylist(), splits, strict=True))
-    data = rewritten(files.read_bytes(golden), format_of(golden), partial(_put, lines))
-    files.write_bytes(out, data)
+    put(golden, out, rewritten(read, format_of(golden), partial(_put, lines)), was=read)
     at = questions.schema.get_field_index("split")
     questions = questions.set_column(at, "split", pa.array(splits, pa.large_string()))
     return {
@@ -86,9 +88,11 @@ def parsed_ratios(text: str) -> dict[str, float]:
         if name not in get_args(Split) or name in shares or not 0 < share < float("inf"):
             raise ConfigError(
                 f"--ratios {text}: {part!r} is not a new one of {', '.join(get_args(Split))} with "
-                f"a positive share; expected e.g. {RATIOS}"
+                f"a positive share; {EXPECTED}"
             )
         shares[name] = share
+    if not sum(shares.values()) < float("inf"):
+        raise ConfigError(f"--ratios {text}: the shares add up to more than any number; {EXPECTED}")
     return shares
 
 

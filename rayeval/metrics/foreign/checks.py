@@ -132,9 +132,12 @@ def _not_finite(hits: Hits) -> Bools:
 def _rising(hits: Hits) -> Ints:
     if not hits.has("score"):
         return np.zeros(0, np.int64)
-    score = hits.score
-    rising = (score[1:] > score[:-1]) & (hits.list[1:] == hits.list[:-1])
-    return np.flatnonzero(rising) + 1
+    at = np.arange(len(hits.list))
+    if hits.field("score").null_count:  # a hit without a score says nothing of its neighbours
+        at = np.flatnonzero(hits.field("score").is_valid())
+    score, of = hits.score[at], hits.list[at]
+    rising = (score[1:] > score[:-1]) & (of[1:] == of[:-1])
+    return at[np.flatnonzero(rising) + 1]
 
 
 def _repeated(hits: Hits) -> Ints:

@@ -56,8 +56,8 @@ def measures(
     names: Sequence[str] | None, cutoffs: Sequence[int | str] | None = None
 ) -> list[Measure]:
     """`names` as values, each once; without names all of them, at `cutoffs` or trec_eval's own."""
+    depths = [_in_documents(cutoff(value)).size for value in cutoffs or DEPTHS]
     if names is None:
-        depths = [_in_documents(cutoff(value)).size for value in cutoffs or DEPTHS]
         cut = [f"{name}_{depth}" for name in CUT for depth in depths]
         names = [*PLAIN, *cut, *COUNTS]
     return [parse(name) for name in dict.fromkeys(names)]
