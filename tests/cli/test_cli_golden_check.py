@@ -164,7 +164,7 @@ def test_anchoring_what_did_not_change_changes_nothing(leave, ask):
     assert golden.read_bytes() == before
     assert (leave / "golden.anchors.jsonl").read_bytes() == notes
     noted = [json.loads(line) for line in notes.decode().splitlines()]
-    assert [row["question_id"] for row in noted] == ["q1", "q2", "q3"]
+    assert [row["question_id"] for row in noted] == ["q1", "q2", "q3", "q4"]
     assert (noted[0]["quote"], noted[0]["before"]) == ("Staff get 20 days.", "# 휴가\r\n\r\n")
     assert noted[2]["after"] == "\r\n"
 
