@@ -83,7 +83,7 @@ def judge(
         refuse(base, run, allow)
     pairs = None if base is None else pair(base, run, shared=shared)
     own = pair(run, run)
-    verdicts = tuple(_verdicts(gates, run, pairs, seed))
+    verdicts = tuple(_verdicts(gates, run, pairs, seed, any_hardware="hardware" in allow))
     return Judged(
         run.run_id,
         None if base is None else base.run_id,
@@ -93,14 +93,15 @@ def judge(
     )
 
 
-def _verdicts(gates: Gates, run: Run, pairs: Pairs | None, seed: int) -> list[Verdict]:
+def _verdicts(
+    gates: Gates, run: Run, pairs: Pairs | None, seed: int, *, any_hardware: bool
+) -> list[Verdict]:
     found = []
     for gate in gates.gates:
         stage = stage_of(gate, run)
-        found += [
-            verdict(gate, kind, stage, figure(gate, kind, stage, run, pairs, seed))
-            for kind in gate.limits
-        ]
+        for kind in gate.limits:
+            seen = figure(gate, kind, stage, run, pairs, seed, any_hardware=any_hardware)
+            found.append(verdict(gate, kind, stage, seen))
     return found
 
 

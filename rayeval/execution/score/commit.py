@@ -74,6 +74,7 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
         },
         "stages": list(_stages(plan)),
         "models": {},
+        "tokenizer": config.tokenizer.identity(),
     }
 
 
