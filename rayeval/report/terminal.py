@@ -32,6 +32,7 @@ def run_text(run: Tables) -> str:
         *(Text(line, style="dim") for line in facts.models),
         titled(facts.population, _metrics(facts)),
         *([titled(BOUNDS, _waterfall(facts))] if facts.bounds else []),
+        *([Text(facts.denominators, style="dim")] if facts.denominators else []),
         titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
     ]

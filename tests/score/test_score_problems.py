@@ -1,5 +1,7 @@
 """What is wrong with a trace: every problem at once, where it is, and nothing left behind."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import rayeval
 from rayeval.errors import ConfigError, DataError
 from rayeval.interop.own import read
+from rayeval.report.terminal import run_text
 
 GOLDEN = [{"question_id": "q", "question": "?", "evidence": [{"source_id": "B"}]}]
 OFFSETS = [{"question_id": "q", "question": "?",
@@ -246,6 +249,11 @@ def test_a_trace_of_errors_is_a_run_of_errors(scored):
     assert run.summary()["status"] == {"success": 0, "failed": 0, "error": 2, "missing": 1}
     [cell] = run.aggregate.filter(metric="recall@5").to_dicts()
     assert (cell["n_error"], cell["n_missing"], cell["n"], cell["mean"]) == (2, 1, 1, 0.0)
+    said = "Shares are of all 3 questions; means leave out 2 with an error, and count 1 missing as"
+    assert said in run_text(run)
+    assert said in (Path(run.path) / "summary.md").read_text("utf-8")
+    assert said in (Path(run.path) / "report.html").read_text("utf-8")
+    assert "Shares are of" not in run_text(scored(GOLDEN, [of({"source_id": "B"})]))
 
 
 def test_a_trace_without_rows_is_no_run(scored):
