@@ -123,6 +123,8 @@ def score(
     name: str = "score",
     runs: str | os.PathLike[str] = "runs",
     store: str | os.PathLike[str] | None = None,
+    ray_address: str | None = None,
+    workers: int | None = None,
 ) -> Run:
     """Scores what another pipeline left behind and returns the committed run.
 
@@ -131,7 +133,7 @@ def score(
     `{"question_id": "q1", "stages": {"search": {"hits": ["a passage", {"source_id": "doc.md"}]}}}`.
     format: the tool that wrote the file, None for rayeval's own. corpus: the documents, in which
     text is looked up. chunks: the chunks that hits name by id. sort: order hits by score, whatever
-    order they are listed in.
+    order they are listed in. ray_address, workers: who computes, as `rayeval run` takes them.
     Raises InputError if the golden set or the trace are wrong, InfrastructureError if the machine
     is at fault.
     """
@@ -152,6 +154,8 @@ def score(
         runs=arguments.path(runs, "runs"),
         store=arguments.maybe_path(store, "store"),
         name=arguments.text(name, "name"),
+        ray_address=ray_address,
+        workers=workers,
     )
     return score_anything(arguments.golden(golden, options.where.root), trace, options)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from rayeval.calibration.authors import by_author
 from rayeval.calibration.labels import Paired, Scale, pair_labels
 from rayeval.columns import Floats
 from rayeval.stats import agreement as agreed
@@ -18,6 +19,8 @@ from rayeval.stats.quantiles import percentile_interval
 FIGURES = ("agreement", "kappa", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal",
            "sensitivity", "specificity")  # fmt: skip
 FEWEST_CLUSTERS = 2
+LANGUAGE, UNSTATED = "language=", "no language stated"
+"""How the slices of languages are called, and that of items without one beside them."""
 
 
 def calibrated(
@@ -26,6 +29,7 @@ def calibrated(
     *,
     scale: Scale | None = None,
     positive: str | None = None,
+    itself: str | None = None,
     seed: int = 42,
 ) -> dict[str, Any]:
     """Agreement of a judge with people, and of people with one another.
@@ -33,6 +37,9 @@ def calibrated(
     human, judge: tables of `interop.labels`. positive: the label from which on an item counts as
     positive for sensitivity and specificity; default: 2 on a scale of numbers that has more than
     two and 2 among them, else the highest of a scale of numbers or of two labels, else none.
+    itself: the author of items who is the judge's own model, for its preference of itself.
+    An item that was drawn for labelling with a known chance stands for one over it, so that the
+    figures are those of all items; `n` and `confusion` count the labelled ones.
     Figures are null where they are undefined; `intervals` are percentiles of a cluster bootstrap.
     """
     paired = pair_labels(human, judge, scale)
@@ -48,13 +55,14 @@ def calibrated(
         "out_of_scale": paired.out_of_scale,
         "confusion": _confusion(paired),
         "slices": {name: _figures(part, cut, seed) for name, part in _slices(paired)},
-        "human_human": _among(human, scale, cut),
+        "human_human": _among(human, scale),
+        **({} if cut is None else by_author(paired, cut, itself, seed)),
     }
 
 
 def _figures(paired: Paired, cut: int | None, seed: int) -> dict[str, Any]:
     k = len(paired.scale.labels)
-    tables = agreed.tables(paired.human, paired.judge, paired.clusters, k)
+    tables = agreed.tables(paired.human, paired.judge, paired.clusters, k, paired.weights)
     whole = tables.sum(axis=0)
     functions = _functions(paired.scale, cut)
     found: dict[str, Any] = {"n": len(paired.human), "clusters": len(tables)}
@@ -124,10 +132,11 @@ def _confusion(paired: Paired) -> dict[str, dict[str, int]]:
 
 def _slices(paired: Paired) -> Iterator[tuple[str, Paired]]:
     """Every language and slice by itself."""
-    for kind in ("language", "slice"):
-        for value in sorted(paired.groups[kind].drop_nulls().unique().to_list()):
-            some = (paired.groups[kind] == value).fill_null(False).to_numpy()
-            name = f"language={value}" if kind == "language" else value
+    for kind, prefix in (("language", LANGUAGE), ("slice", "")):
+        values = paired.groups[kind].unique().sort(nulls_last=True).to_list()
+        for value in values if kind == "language" and values != [None] else _stated(values):
+            some = paired.groups[kind].eq_missing(value).to_numpy()
+            name = UNSTATED if value is None else f"{prefix}{value}"
             clusters = np.unique(paired.clusters[some], return_inverse=True)[1]
             yield name, Paired(
                 paired.scale, paired.items.filter(pl.Series(some)), paired.human[some],
@@ -136,27 +145,29 @@ def _slices(paired: Paired) -> Iterator[tuple[str, Paired]]:
             )  # fmt: skip
 
 
-def _among(human: pl.DataFrame, scale: Scale, cut: int | None) -> dict[str, Any] | None:
+def _stated(values: list[str | None]) -> list[str | None]:
+    return [value for value in values if value is not None]
+
+
+def _among(human: pl.DataFrame, scale: Scale) -> dict[str, Any] | None:
     """People with one another: every two of them, and α over all; none of one alone."""
     named = human.filter(pl.col("label").is_not_null()).with_columns(
         pl.col("annotator").fill_null("")
     )
     named = named.with_columns(place=scale.places(named["label"])).drop_nulls("place")
-    people = sorted(named["annotator"].unique().to_list())
-    if len(people) < 2:
+    people = named["annotator"].n_unique()
+    if people < 2:
         return None
-    pairs = [_two(named, a, b, scale, cut) for a, b in combinations(people, 2)]
-    counts = (
-        named.group_by("item_id").agg(
-            (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
-            for place in range(len(scale.labels))
-        )
-    ).drop("item_id")
+    counts = named.group_by("item_id").agg(
+        (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
+        for place in range(len(scale.labels))
+    )
+    counts = counts.sort("item_id").drop("item_id")
     together = agreed.coincidences(counts.to_numpy()).sum(axis=0)
     level: agreed.Level = "ordinal" if scale.ordinal else "nominal"
-    shared = [pair for pair in pairs if pair["n"]]
+    shared = list(_pairs(named, scale))
     return {
-        "annotators": len(people),
+        "annotators": people,
         "n": int((counts.sum_horizontal() > 1).sum()),
         "alpha": _plain(agreed.alpha(together, level)),
         "alpha_nominal": _plain(agreed.alpha(together, "nominal")),
@@ -166,17 +177,20 @@ def _among(human: pl.DataFrame, scale: Scale, cut: int | None) -> dict[str, Any]
     }
 
 
-def _two(named: pl.DataFrame, a: str, b: str, scale: Scale, cut: int | None) -> dict[str, Any]:
-    first, second = (named.filter(pl.col("annotator") == who) for who in (a, b))
-    both = first.join(second, on="item_id", suffix="_second")
-    one = np.zeros(both.height, np.int64)
-    tables = agreed.tables(
-        both["place"].to_numpy(), both["place_second"].to_numpy(), one, len(scale.labels)
-    )
-    found: dict[str, Any] = {"annotators": [a, b], "n": both.height}
-    functions = _functions(scale, cut)
+def _pairs(named: pl.DataFrame, scale: Scale) -> Iterator[dict[str, Any]]:
+    """Every two people who labelled the same items."""
+    functions = _functions(scale, None)
     names = ("agreement", "kappa", "kappa_linear", "kappa_quadratic")
-    return found | {n: _plain(functions[n](tables.sum(axis=0))) for n in names}
+    mine = named.select("item_id", "annotator", "place")
+    both = mine.join(mine, on="item_id", suffix="_second").filter(
+        pl.col("annotator") < pl.col("annotator_second")
+    )
+    who = ["annotator", "annotator_second"]
+    for two, part in sorted(both.partition_by(who, as_dict=True).items(), key=itemgetter(0)):
+        places = part["place"].to_numpy(), part["place_second"].to_numpy()
+        table = agreed.tables(*places, np.zeros(part.height, np.int64), len(scale.labels))[0]
+        figures = {name: _plain(functions[name](table)) for name in names}
+        yield {"annotators": list(two), "n": part.height, **figures}
 
 
 def _mean(values: list[float | None], n: list[int]) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.calibration.labels import Scale
 from rayeval.errors import ConfigError
 
 SCALES = {
@@ -17,6 +18,10 @@ SCALES = {
     "relevance": ("0", "1", "2", "3"),
 }
 """Task → its verdicts, the worst first."""
+ORDINAL = frozenset({"correctness", "relevance"})
+"""Tasks whose verdicts are steps of one thing."""
+POSITIVE = {"relevance": "2"}
+"""Task → the verdict from which on an item counts as positive; elsewhere the best one."""
 SCHEMA: dict[str, Any] = {
     "item_id": pl.String,
     "question_id": pl.String,
@@ -25,9 +30,18 @@ SCHEMA: dict[str, Any] = {
     "text": pl.String,
     "chunks": pl.List(pl.String),
     "verdict": pl.String,
+    "variant": pl.String,
+    "repeat": pl.Int64,
     "cluster": pl.String,
     "language": pl.String,
 }
+
+
+def scale_of(task: str) -> Scale:
+    """The verdicts of a task as a scale. Raises ConfigError for a task without any."""
+    if task not in SCALES:
+        raise ConfigError(f"task {task!r}: expected one of {', '.join(SCALES)}")
+    return Scale(SCALES[task], task in ORDINAL)
 
 
 def items_of(
@@ -35,12 +49,10 @@ def items_of(
 ) -> pl.DataFrame:
     """A row of SCHEMA per verdict of a task, in order of item ids.
 
-    judgements, answers, questions: a run's tables. An item's id names question, variant, repeat
-    and number, so the same verdict has the same id however often items are drawn.
-    Raises ConfigError for a task without verdicts of its own.
+    judgements, answers, questions: a run's tables. An item's id names task, question, variant,
+    repeat and number, so the same verdict has the same id however often items are drawn; and it
+    begins with a word, which no spreadsheet computes.
     """
-    if task not in SCALES:
-        raise ConfigError(f"task {task!r}: expected one of {', '.join(SCALES)}")
     known = questions.select("question_id", "question", "cluster", "language")
     said = answers.select("question_id", "variant", "repeat", "answer", "context")
     rows = judgements.filter(pl.col("variant").is_not_null()).join(
@@ -48,7 +60,7 @@ def items_of(
     )
     rows = rows.join(known, on="question_id", how="left")
     found = [
-        {**item, **_of(row), "item_id": f"{_place(row)}/{task}/{number}"}
+        {**item, **_of(row), "item_id": f"{task}/{_place(row)}/{number}"}
         for row in rows.iter_rows(named=True)
         for number, item in enumerate(_items(row, task))
         if item["verdict"] is not None
@@ -57,7 +69,7 @@ def items_of(
 
 
 def _of(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("question_id", "question", "answer", "language")
+    names = ("question_id", "question", "answer", "variant", "repeat", "language")
     return {name: row[name] for name in names} | {"cluster": row["cluster"] or row["question_id"]}
 
 
@@ -89,6 +101,7 @@ def as_labels(items: pl.DataFrame) -> pl.DataFrame:
         cluster="cluster",
         language="language",
         slice=pl.lit(None, pl.String),
+        author=pl.lit(None, pl.String),
         inclusion_probability=pl.lit(None, pl.Float64),
         line=pl.lit(None, pl.Int64),
     )

@@ -11,6 +11,8 @@ import polars as pl
 from rayeval.columns import Floats, Ints
 from rayeval.errors import DataError, Problem
 
+GROUPS = ("language", "slice", "author")
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -25,10 +27,12 @@ class Scale:
         return cls(tuple(labels), all(map(is_number, labels)))
 
     @classmethod
-    def used(cls, frame: pl.DataFrame) -> Scale:
-        """The scale of the labels that people gave, numbers by size."""
-        labels = frame["label"].drop_nulls().unique().to_list()
-        numeric = all(map(is_number, labels))
+    def used(cls, human: pl.DataFrame, judge: pl.DataFrame) -> Scale:
+        """The scale of the labels that either gave, numbers by size: what only a judge says is a
+        disagreement, and none that may be left out. Where people give numbers, only numbers."""
+        numeric = all(map(is_number, human["label"].drop_nulls()))
+        labels = pl.concat([human["label"], judge["label"]]).drop_nulls().unique().to_list()
+        labels = [label for label in labels if not numeric or is_number(label)]
         return cls(tuple(sorted(labels, key=float if numeric else str)), numeric)
 
     def places(self, labels: pl.Series) -> pl.Series:
@@ -50,7 +54,7 @@ class Paired:
     weights: Floats
     """One over the probability with which an item was drawn for labelling; 1 where all were."""
     groups: pl.DataFrame
-    """`language` and `slice` of every item."""
+    """`language`, `slice` and `author` of every item."""
     counts: dict[str, int]
     """What was left out, and why."""
     out_of_scale: list[dict[str, str]]
@@ -61,11 +65,11 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
 
     human, judge: tables of `interop.labels`. Several people's label is that of most of them; where
     as many say another, the middle one of an ordinal scale (the lower of two), else none. Labels
-    that are not on the scale are told apart and left out, never moved onto it. A cluster is what
+    that are not on the scale are told and left out, never moved onto it. A cluster is what
     people's file says, else the judge's, else the item.
     Raises DataError if no item is in both.
     """
-    scale = scale or Scale.used(human)
+    scale = scale or Scale.used(human, judge)
     ours, theirs = _placed(human, scale), _placed(judge, scale)
     of_people, of_judge = _consensus(ours, scale), _consensus(theirs, scale)
     both = of_people.join(of_judge, on="item_id", suffix="_judge").sort("item_id")
@@ -83,11 +87,9 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
         counted["place_judge"].to_numpy(),
         np.unique(codes.to_numpy(), return_inverse=True)[1],
         counted.select(1 / probability).to_series().to_numpy(),
-        counted.select(
-            pl.coalesce(name, f"{name}_judge").alias(name) for name in ("language", "slice")
-        ),
+        counted.select(pl.coalesce(name, f"{name}_judge").alias(name) for name in GROUPS),
         _counts(human, judge, of_people, of_judge, both),
-        _strangers(theirs, "judge") + _strangers(ours, "human"),
+        _strangers(theirs) + _strangers(ours),
     )
 
 
@@ -113,7 +115,7 @@ def _consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     lower = places.get((places.len() - 1) // 2, null_on_oob=True)
     middle = frame.group_by("item_id").agg(middle=lower)
     chosen = best.group_by("item_id").agg(ties=pl.len(), only=pl.col("place").first())
-    first = [pl.col(name).drop_nulls().sort().first() for name in ("cluster", "language", "slice")]
+    first = [pl.col(name).drop_nulls().sort().first() for name in ("cluster", *GROUPS)]
     tied = pl.col("middle") if scale.ordinal else pl.lit(None, pl.Int64)
     return (
         frame.group_by("item_id")
@@ -144,11 +146,11 @@ def _counts(
     }
 
 
-def _strangers(frame: pl.DataFrame, side: str) -> list[dict[str, str]]:
+def _strangers(frame: pl.DataFrame) -> list[dict[str, str]]:
     """The labels that are not on the scale, in order of items."""
     found = frame.filter(pl.col("place").is_null()).sort("item_id", "annotator")
     return [
-        {"item_id": item, "label": label, "of": side}
+        {"item_id": item, "label": label}
         for item, label in found.select("item_id", "label").iter_rows()
     ]
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rayeval import files
+from rayeval.calibration.calibrated import LANGUAGE, UNSTATED
 from rayeval.errors import ConfigError
 
 FLOOR = 0.4
 """Quadratic κ (of nominal labels plain κ) that a judge must reach where nobody says otherwise:
 "moderate" agreement. Source: Landis & Koch 1977, doi:10.2307/2529310."""
+FEWEST = 30
+"""Under so many items an interval of κ says little, least of all where all of them agree."""
 
 
 class Judge(BaseModel):
@@ -27,16 +29,17 @@ class Judge(BaseModel):
     revision: str | None = None
     prompt: str = Field(description="the hash of the task's prompt")
     task: str
-    language: str | None = Field(None, description="of the items; none: all languages")
+    language: str | None = Field(None, description="of the items; null: nobody states it")
 
 
 class Record(BaseModel):
-    """One calibration of one judge."""
+    """One calibration of one judge at one task in one language."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: Judge
     n: int
+    clusters: int
     kappa: float | None
     kappa_quadratic: float | None
     agreement: float | None
@@ -45,48 +48,93 @@ class Record(BaseModel):
     alpha: float | None
     prevalence_human: float | None
     intervals: dict[str, list[float] | None]
-    floor: float = Field(FLOOR, description="what κ must reach to be valid")
-    labels_sha256: dict[str, str] = Field(description="of the files that it was made from")
+    floor: float = Field(FLOOR, description="what κ must reach with 95% confidence")
+    labels_sha256: dict[str, str] = Field(description="of the files of human and judge")
     made: str
-
-    @property
-    def reached(self) -> float | None:
-        """The figure that the floor is held against."""
-        return self.kappa if self.kappa_quadratic is None else self.kappa_quadratic
 
     def short_of(self) -> str | None:
         """Why it allows nothing; None where it does."""
-        if self.reached is None:
+        name = "kappa" if self.kappa_quadratic is None else "kappa_quadratic"
+        reached, limits = getattr(self, name), self.intervals.get(name)
+        if self.n < FEWEST:
+            return f"of the {FEWEST} items that must be labelled at least, {self.n} are"
+        if reached is None or limits is None:
             return "its agreement with people is undefined"
-        if self.reached < self.floor:
-            return f"its agreement with people, κ {self.reached:.3f}, is under {self.floor:g}"
+        if limits[0] < self.floor:
+            return (
+                f"its agreement with people, κ {reached:.3f}, may be as low as {limits[0]:.3f}, "
+                f"under {self.floor:g}"
+            )
         return None
 
 
-def record_of(
-    found: Mapping[str, Any], judge: Judge, paths: Sequence[str], floor: float = FLOOR
-) -> Record:
-    """The record of what `calibrated` found over the label files at `paths`."""
-    names = [name for name in Record.model_fields if name in found]
-    part = found
+class Records(BaseModel):
+    """What a file of records holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    records: tuple[Record, ...] = Field(min_length=1)
+
+
+def records_of(
+    found: Mapping[str, Any], judge: Judge, labels: Mapping[str, str], floor: float = FLOOR
+) -> Records:
+    """The records of what `calibrated` found. labels: side → the hash of its file.
+
+    One per language of the items, or only that of `judge`, which is that of all items where none
+    states its own.
+    Raises ConfigError if no item is in that language.
+    """
+    parts = dict(_languages(found)) or {judge.language: found}
     if judge.language is not None:
-        part = found["slices"].get(f"language={judge.language}")
-        if part is None:
-            raise ConfigError(f"no item that both labelled has the language {judge.language!r}")
-    hashes = {
-        path.rpartition("/")[2]: hashlib.sha256(files.read_bytes(path)).hexdigest()
-        for path in paths
+        if judge.language not in parts:
+            known = ", ".join(sorted(name for name in parts if name is not None))
+            said = f"no item that both labelled has the language {judge.language!r}"
+            raise ConfigError(f"{said}; there are: {known}")
+        parts = {judge.language: parts[judge.language]}
+    shared = {
+        "floor": floor,
+        "labels_sha256": labels,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    figures = {name: part[name] for name in names}
-    made = datetime.now(UTC).isoformat(timespec="seconds")
-    return Record(judge=judge, **figures, floor=floor, labels_sha256=hashes, made=made)
+    figures = [name for name in Record.model_fields if name in found]
+    return Records(
+        records=tuple(
+            Record(
+                judge=judge.model_copy(update={"language": language}),
+                **{name: part[name] for name in figures},
+                **shared,
+            )
+            for language, part in parts.items()
+        )
+    )
 
 
-def read_record(path: str) -> Record:
-    """The record in a file. Raises ConfigError if it is none."""
+def _languages(found: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+    """(language, its figures); none where no item states one."""
+    for name, part in found["slices"].items():
+        if name == UNSTATED:
+            yield None, part
+        elif name.startswith(LANGUAGE):
+            yield name.removeprefix(LANGUAGE), part
+
+
+def read_records(path: str) -> tuple[Record, ...]:
+    """The records in a file. Raises ConfigError if there are none."""
     if not files.exists(path) or files.is_folder(path):
-        raise ConfigError(f"no calibration record at {path}; `rayeval judge calibrate --record`")
+        raise ConfigError(
+            f"no calibration record at {path}; `rayeval judge calibrate --record FILE` writes one"
+        )
     try:
-        return Record.model_validate(json.loads(files.read_bytes(path)))
-    except (ValueError, ValidationError) as error:
+        return Records.model_validate(json.loads(files.read_bytes(path))).records
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        where = ".".join(map(str, wrong["loc"]))
+        raise ConfigError(f"{path} is no calibration record: {where}: {wrong['msg']}") from error
+    except ValueError as error:
         raise ConfigError(f"{path} is no calibration record: {error}") from error
+
+
+def pinned(values: Sequence[Any] | None) -> list[Record]:
+    """The records that a manifest holds."""
+    return [Record.model_validate(value) for value in values or ()]

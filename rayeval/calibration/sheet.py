@@ -13,14 +13,12 @@ COLUMNS = ("item_id", "question", "answer", "text", "evidence", "label", "annota
            "language", "inclusion_probability")  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would compute."""
-NAMES = ("item_id", "cluster", "language", "inclusion_probability")
-"""Columns that are read back, and so stay as they are."""
 
 
 def sheet(drawn: pl.DataFrame, texts: dict[str, str], task: str) -> bytes:
     """CSV with a byte order mark, so that Korean is read as Korean; `label` is empty.
 
-    texts: chunk id → text. The first line after the header names the labels that may be given.
+    texts: chunk id → text.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
@@ -28,7 +26,7 @@ def sheet(drawn: pl.DataFrame, texts: dict[str, str], task: str) -> bytes:
     for row in drawn.iter_rows(named=True):
         evidence = "\n\n".join(texts.get(chunk, "") for chunk in row["chunks"])
         cells = {**row, "evidence": evidence, "label": "", "annotator": ""}
-        writer.writerow([_cell(name, cells[name]) for name in COLUMNS])
+        writer.writerow([_cell(cells[name]) for name in COLUMNS])
     return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")
 
 
@@ -41,9 +39,9 @@ def instruction(task: str) -> str:
         "correctness": "Is the answer right?",
         "relevance": "How relevant is the evidence to the question?",
     }
-    return f"{asked[task]} Write one of these under `label`: {', '.join(SCALES[task])}."
+    return f"{asked[task]}\nWrite one of these under `label`: {', '.join(SCALES[task])}."
 
 
-def _cell(name: str, value: object) -> str:
+def _cell(value: object) -> str:
     text = "" if value is None else str(value)
-    return f"'{text}" if name not in NAMES and text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -32,7 +32,7 @@ def library() -> Any:
         import vllm.sampling_params
         import vllm.v1.engine.exceptions
     except ImportError as error:
-        raise MissingExtraError.of("vllm", "gpu", why="the chat model vllm") from error
+        raise MissingExtraError.of("vllm", "vllm", why="the chat model vllm") from error
     return vllm
 
 

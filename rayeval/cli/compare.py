@@ -46,6 +46,12 @@ def compare(
         str | None,
         typer.Option("--purpose", help="Why you look, for the ledger of the test split."),
     ] = None,
+    poisson: Annotated[
+        bool, typer.Option("--poisson", help="Shard by shard, as runs too large to be held are.")
+    ] = False,
+    ray: options.Ray = False,
+    ray_address: options.RayAddress = None,
+    workers: options.Workers = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> None:
@@ -55,6 +61,7 @@ def compare(
     """
     from rayeval.execution.decide.baselines import baseline as named
     from rayeval.execution.decide.comparison import Options, compare_runs, write_comparison
+    from rayeval.execution.job import Options as Where
     from rayeval.execution.runs import load
 
     chosen = Options(
@@ -62,6 +69,8 @@ def compare(
         allow=allowed(allow),
         metrics=[part.strip() for part in metrics.split(",")] if metrics else None,
         purpose=purpose,
+        poisson=poisson,
+        where=Where(runs, ray=ray, ray_address=ray_address, workers=workers),
     )
     found = compare_runs(named(baseline, runs), load(run, runs), chosen)
     written = write_comparison(found, runs)

@@ -20,6 +20,10 @@ def gate(
     ] = None,
     on: Shared = "all",
     allow: Allow = None,
+    calibration: Annotated[
+        list[str] | None,
+        typer.Option("--calibration", metavar="FILE", help="What `judge calibrate` wrote."),
+    ] = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> int:
@@ -37,7 +41,10 @@ def gate(
 
     wanted = read_gates(gates)
     base = None if baseline is None else named(baseline, runs)
-    judged = judge(wanted, load(run, runs), base, shared=on == "shared", allow=allowed(allow))
+    judged = judge(
+        wanted, load(run, runs), base, shared=on == "shared", allow=allowed(allow),
+        calibration=calibration or (),
+    )  # fmt: skip
     folder = write_gates(judged, runs)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as stream:  # noqa: PTH123 - appended to

@@ -65,6 +65,9 @@ def score(
         bool, typer.Option("--keep-trace", help="Keep every hit in the run, not only the first.")
     ] = False,
     name: Annotated[str, typer.Option("--name", help="Part of the run's id.")] = "score",
+    ray: options.Ray = False,
+    ray_address: options.RayAddress = None,
+    workers: options.Workers = None,
     store: options.Store = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
@@ -92,6 +95,9 @@ def score(
         runs=runs,
         store=store,
         name=name,
+        ray=ray,
+        ray_address=ray_address,
+        workers=workers,
     )
     with Bars() as bars:
         result = scored(golden, trace, how, bars)

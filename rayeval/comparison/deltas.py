@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -46,21 +47,38 @@ def deltas(
     in_slices: None is every metric.
     """
     rows: list[pl.DataFrame] = []
-    for stage in pairs.stages:
-        names = pairs.metrics(stage)
-        if not names:
-            continue
-        base, new = (side.values(stage, names) for side in (pairs.base, pairs.new))
-        parts: list[tuple[str | None, list[int]]] = [(None, list(range(len(names))))]
-        chosen = [i for i, name in enumerate(names) if in_slices is None or name in in_slices]
-        parts += [(name, chosen) for name in pairs.slices if chosen]
+    for block in layout(pairs, in_slices):
+        names = block.metrics
+        base, new = (side.values(block.stage, names) for side in (pairs.base, pairs.new))
         rows += [
-            _part(pairs, part, stage, [names[i] for i in places], base[:, places], new[:, places],
-                  seed, count)
-            for part, places in parts
+            _part(pairs, part, block.stage, [names[i] for i in places], base[:, places],
+                  new[:, places], seed, count)
+            for part, places in block.parts
         ]  # fmt: skip
     table = pl.concat(rows) if rows else pl.DataFrame(schema=SCHEMA)
-    return _adjusted(table)
+    return adjusted(table)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is compared at one stage."""
+
+    stage: str
+    metrics: tuple[str, ...]
+    parts: tuple[tuple[str | None, list[int]], ...]
+    """(slice, which of `metrics`), all questions first."""
+
+
+def layout(pairs: Pairs, in_slices: Sequence[str] | None) -> list[Block]:
+    """What there is to compare, in the order of the rows of `deltas`."""
+    found = []
+    for stage in pairs.stages:
+        names = pairs.metrics(stage)
+        chosen = [i for i, name in enumerate(names) if in_slices is None or name in in_slices]
+        slices = [(name, chosen) for name in pairs.slices if chosen]
+        if names:
+            found.append(Block(stage, names, ((None, list(range(len(names)))), *slices)))
+    return found
 
 
 def _part(
@@ -140,7 +158,7 @@ def _mean(values: Floats, both: Bools) -> Floats:
     return result
 
 
-def _adjusted(table: pl.DataFrame) -> pl.DataFrame:
+def adjusted(table: pl.DataFrame) -> pl.DataFrame:
     """With Holm's p-values over the slices of every (stage, metric)."""
     whole = table.filter(pl.col("slice").is_null())
     parts = [

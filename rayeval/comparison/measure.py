@@ -18,12 +18,13 @@ from rayeval.comparison.pairs import Bools, Pairs, measured, pair
 from rayeval.errors import ConfigError
 from rayeval.gates.config import RELATIVE, Gate
 from rayeval.gates.verdicts import SAME, Measured
-from rayeval.report.tables import Tables
+from rayeval.report.tables import Tables, measured_stages
 from rayeval.stats.binomial import exact_limits
 from rayeval.stats.bootstrap import REPLICATES
 from rayeval.stats.clusters import means
 from rayeval.stats.intervals import intervals
 from rayeval.stats.quantiles import percentile_interval, quantile_replicates
+from rayeval.tables import VARIANTS
 
 LATENCY = "latency_ms"
 UNKNOWN = Measured(math.nan, math.nan, math.nan, 0, 0, 1.0, 0.0)
@@ -63,14 +64,14 @@ def stage_of(gate: Gate, run: Tables) -> str:
     """
     if gate.metric.partition(".")[0] == LATENCY:
         timed: list[str] = run.latency["stage"].unique(maintain_order=True).to_list()
-        every = [*timed, *run.manifest["stages"], "retrieval", "end_to_end"]
+        every = [*timed, *measured_stages(run), "retrieval", "end_to_end"]
         return known(gate.stage or "end_to_end", every, f"gate {gate.title}: stage")
-    stages = list(run.manifest["stages"])
+    stages = measured_stages(run)
     if gate.stage is None:
-        having: list[str] = [stage for stage in stages if gate.metric in measured(run, stage)]
+        having = [stage for stage in stages if gate.metric in measured(run, stage)]
         every = [name for stage in stages for name in measured(run, stage)]
         known(gate.metric, every, f"gate {gate.title}: metric")
-        return having[-1]
+        return "answer" if "answer" in having else having[-1]  # brackets decide only where named
     stage = known(gate.stage, stages, f"gate {gate.title}: stage")
     known(gate.metric, measured(run, stage), f"gate {gate.title}: metric at {stage}")
     return stage
@@ -87,7 +88,7 @@ def known(name: str, names: Sequence[str], what: str) -> str:
 
 def _own(gate: Gate, stage: str, pairs: Pairs, seed: int) -> Measured:
     """The mean of the run's own values."""
-    inside = pairs.inside(gate.slice) & _answerable(pairs)
+    inside = pairs.inside(gate.slice) & _population(pairs, stage)
     values = pairs.new.values(stage, [gate.metric])[inside]
     blanks = [side[inside] for side in pairs.new.without_value(stage, gate.metric)]
     most = direction(gate.metric).most
@@ -98,7 +99,7 @@ def _difference(gate: Gate, kind: str, stage: str, pairs: Pairs, seed: int) -> M
     """The mean of the paired differences, or how many of them are for the worse."""
     if stage not in pairs.stages or gate.metric not in pairs.metrics(stage):
         return replace(UNKNOWN, obstacle=f"the baseline has no {gate.metric} at {stage}")
-    inside = pairs.inside(gate.slice) & _answerable(pairs)
+    inside = pairs.inside(gate.slice) & _population(pairs, stage)
     sides = [side.values(stage, [gate.metric])[inside] for side in (pairs.base, pairs.new)]
     change = direction(gate.metric).sign * (sides[1] - sides[0])
     before, after = (s.without_value(stage, gate.metric) for s in (pairs.base, pairs.new))
@@ -137,10 +138,11 @@ def _mean(
     return Measured(found.estimate, low, high, n, found.clusters, coverage, error_rate)
 
 
-def _answerable(pairs: Pairs) -> Bools:
-    """Only they are in retrieval's means; an error elsewhere is not this metric's."""
-    result: Bools = pairs.questions["answerable"].fill_null(True).to_numpy()
-    return result
+def _population(pairs: Pairs, stage: str) -> Bools:
+    """Answers to all questions count, and of hits those to answerable ones: an error elsewhere is
+    not this metric's."""
+    answerable: Bools = pairs.questions["answerable"].fill_null(True).to_numpy()
+    return answerable | (stage in VARIANTS)
 
 
 def _latency(

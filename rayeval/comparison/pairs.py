@@ -12,8 +12,9 @@ import polars as pl
 
 from rayeval.columns import Floats, Ints
 from rayeval.errors import PairingError
+from rayeval.metrics.answers.per_answer import UNJUDGED
 from rayeval.metrics.totals import SYNTHETIC
-from rayeval.report.tables import Tables
+from rayeval.report.tables import Tables, measured_stages
 from rayeval.words import plural
 
 Bools = npt.NDArray[np.bool_]
@@ -32,11 +33,15 @@ class Side:
         return self._rows(stage).select(pl.col(metrics).fill_null(np.nan)).to_numpy()
 
     def without_value(self, stage: str, metric: str) -> tuple[Bools, Bools]:
-        """Which rows have an error, and which are missing without a worst value."""
+        """Which rows have an error, a judge's of this metric among them, and which are missing
+        without a worst value."""
         rows = self._rows(stage)
         value = rows[metric].fill_null(np.nan).is_nan()
         status = rows["status"].fill_null("missing")
-        return (status == "error").to_numpy(), ((status == "missing") & value).to_numpy()
+        failed = status == "error"
+        if UNJUDGED in rows.columns:
+            failed |= rows[UNJUDGED].list.contains(metric).fill_null(False)
+        return failed.to_numpy(), ((status == "missing") & value).to_numpy()
 
     def _rows(self, stage: str) -> pl.DataFrame:
         mine = self.run.per_query.filter(pl.col("stage") == stage)
@@ -83,8 +88,8 @@ class Pairs:
     @cached_property
     def stages(self) -> tuple[str, ...]:
         """Those of both, in the new run's order."""
-        before = set(self.base.run.manifest["stages"])
-        return tuple(stage for stage in self.new.run.manifest["stages"] if stage in before)
+        before = set(measured_stages(self.base.run))
+        return tuple(stage for stage in measured_stages(self.new.run) if stage in before)
 
     def metrics(self, stage: str) -> tuple[str, ...]:
         """Those that both runs measured at a stage."""

@@ -15,7 +15,7 @@ from rayeval.execution import inputs as store_inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
-from rayeval.execution.models import judge_pins, models
+from rayeval.execution.models import judge_pins, judge_records, models
 from rayeval.execution.plan.plan import Inputs, Plan, Steps
 from rayeval.execution.runs import MANIFEST, PLAN, Run
 from rayeval.execution.store import read
@@ -51,7 +51,8 @@ def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) ->
 
     value: the manifest. written: what it says of the tables.
     """
-    for name, data in write_report(Run.uncommitted(job.folder, value)).items():
+    run = Run.uncommitted(job.folder, {**value, "files": dict(written)})
+    for name, data in write_report(run).items():
         written[name] = files.put(job.folder, name, data)
     written[PLAN] = files.described(files.read_bytes(f"{job.folder}/{PLAN}"))
     value |= {"ended": manifest.now(), "files": written}
@@ -76,8 +77,10 @@ def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> 
             "extractors": registry.extractors(inputs.units),
         },
         "stages": [timed.stage for timed in plan.timed if timed.traced],
+        "answers": [] if config.answer is None else list(config.answer.variants),
         "models": models(config),
         "judge": judge_pins(config.judge),
+        "calibration": judge_records(config.judge),
         "tokenizer": config.tokenizer.identity(),
         "seed": config.seed,
     }

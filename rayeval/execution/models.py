@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
+from rayeval.calibration.record import read_records
 from rayeval.execution.config import RunConfig
 from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.live.config import Http, Python
@@ -41,6 +42,16 @@ def judge_pins(config: OpenAIJudge | VllmJudge | None) -> dict[str, Any] | None:
     prompts = {name: prompt.identity() for name, prompt in config.loaded().items()}
     return {**{name: identity.get(name) for name in names}, "model": config.model,
             "tasks": config.asked, "prompts": prompts}  # fmt: skip
+
+
+def judge_records(config: OpenAIJudge | VllmJudge | None) -> list[dict[str, Any]]:
+    """What people's labels said of the judge, as the files that its settings name have it.
+
+    Raises ConfigError if one of them is no record.
+    """
+    paths = [] if config is None else config.calibration
+    found = [record for path in paths for record in read_records(path)]
+    return [record.model_dump(mode="json") for record in found]
 
 
 def judge_text(config: OpenAIJudge | VllmJudge) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 
@@ -15,3 +17,6 @@ class Placement(BaseModel):
     batch: PositiveInt = Field(64, description="rows that a stage is called with at once")
     cpus: PositiveFloat = Field(1.0, description="CPUs that Ray reserves for a worker")
     gpus: NonNegativeFloat = Field(0.0, description="GPUs that Ray reserves for a model's worker")
+    runtime_env: dict[str, Any] = Field(
+        {}, description="Ray's runtime_env of a model's worker, for an environment of its own"
+    )

@@ -19,17 +19,17 @@ import ray
 import ray.data
 from ray import exceptions
 
-from rayeval.errors import InfrastructureError, InputError
+from rayeval.columns import Floats
+from rayeval.errors import InfrastructureError
 from rayeval.execution import calls, inputs
 from rayeval.execution.cluster import OURS
 from rayeval.execution.executor import Served, shard_count
+from rayeval.execution.failures import Failure, checked, guarded
 from rayeval.execution.placement import Placement
+from rayeval.execution.ray_sums import total
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
 from rayeval.execution.worker import Worker, merge
-
-Failure = tuple[str, str]
-"""What a worker says of an error that ends the run: ("input" | "infrastructure", message)."""
 
 
 class RayExecutor:
@@ -50,8 +50,12 @@ class RayExecutor:
 
     def call(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """`function` of every item, in order."""
-        remote = ray.remote(_guarded)
-        return [_checked(ray.get(ref)) for ref in [remote.remote(function, i) for i in items]]
+        remote = ray.remote(guarded)
+        return [checked(ray.get(ref)) for ref in [remote.remote(function, i) for i in items]]
+
+    def total(self, function: Callable[[Any], Floats], items: Sequence[Any]) -> Floats:
+        """Σ `function(item)`: every task adds up its own share, the driver those of the tasks."""
+        return total(function, items, self.placement)
 
     def compute(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
         """Partitions of a step, as they are finished."""
@@ -65,7 +69,7 @@ class RayExecutor:
 
         def ask(batch: pa.Table) -> pa.Table:
             refs = [h.answer.remote(step, batch, n, count) for n, h in enumerate(hosts)]
-            answers = [_checked(answer) for answer in ray.get(refs)]
+            answers = [checked(answer) for answer in ray.get(refs)]
             if not scatters:
                 return answers[0]
             return calls.gathered(step.make(), batch, answers, step.schema)
@@ -93,7 +97,7 @@ class RayExecutor:
             data = data.map_batches(task, compute=strategy, **common)
         for batch in data.iter_batches(batch_size=1, batch_format="pyarrow", prefetch_batches=0):
             row = batch.to_pylist()[0]
-            _checked((row["failure"], row["message"]) if row["failure"] else None)
+            checked((row["failure"], row["message"]) if row["failure"] else None)
             yield Commit.loads(row["commit"])
 
     def _scatter(self, step: Step, parts: Sequence[int]) -> Iterator[Commit]:
@@ -111,7 +115,7 @@ class RayExecutor:
             done, _ = ray.wait(list(flying), num_returns=1)
             for ref in done:
                 flying.pop(ref)
-                yield Commit.loads(_checked(ray.get(ref)))
+                yield Commit.loads(checked(ray.get(ref)))
         ray.get([host.forget.remote(step) for host in hosts])
 
     def _host(self, step: Step, number: int) -> Any:
@@ -120,7 +124,7 @@ class RayExecutor:
         if place not in self.hosts:
             options: dict[str, Any] = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
             options |= {"scheduling_strategy": "SPREAD"}
-            options |= {"num_gpus": self.placement.gpus} if step.model else {}
+            options |= self._own(step)
             actor = ray.remote(Host).options(**options)
             self.hosts[place] = actor.remote(self.root, self.placement.batch)
         return self.hosts[place]
@@ -140,9 +144,13 @@ class RayExecutor:
             )
         return min(self.placement.workers, fit)
 
-    def _resources(self, step: Step) -> dict[str, float]:
-        gpus = {"num_gpus": self.placement.gpus} if step.model and self.placement.gpus else {}
-        return {"num_cpus": self.placement.cpus, **gpus}
+    def _resources(self, step: Step) -> dict[str, Any]:
+        return {"num_cpus": self.placement.cpus, **self._own(step)}
+
+    def _own(self, step: Step) -> dict[str, Any]:
+        """What only a model's worker gets."""
+        own = {"num_gpus": self.placement.gpus, "runtime_env": self.placement.runtime_env}
+        return {name: value for name, value in own.items() if value} if step.model else {}
 
 
 class Parts:
@@ -153,7 +161,7 @@ class Parts:
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Computes the partition that the only row of `batch` names."""
-        result = _guarded(partial(self.worker.compute, self.step), batch["part"][0].as_py())
+        result = guarded(partial(self.worker.compute, self.step), batch["part"][0].as_py())
         failed = isinstance(result, tuple)
         return pa.table(
             {
@@ -174,7 +182,7 @@ class Host:
         """One shard's answer to a batch."""
         if isinstance(batch, tuple):
             return batch
-        return _guarded(lambda b: self.worker.answer(step, b, number, count), batch)
+        return guarded(lambda b: self.worker.answer(step, b, number, count), batch)
 
     def forget(self, step: Step) -> None:
         """Frees what was built for `step`."""
@@ -192,7 +200,7 @@ def _compute(state: tuple[str, int, Step], batch: pa.Table) -> pa.Table:
 
 
 def _load(root: str, step: Step, part: int) -> pa.Table | Failure:
-    return _guarded(partial(inputs.batch, root, step), part)
+    return guarded(partial(inputs.batch, root, step), part)
 
 
 def _merge(root: str, step: Step, part: int, started: float, batch: Any, *answers: Any) -> Any:
@@ -204,23 +212,7 @@ def _merge(root: str, step: Step, part: int, started: float, batch: Any, *answer
         table = calls.gathered(step.make(), batch, answers, step.schema)
         return merge(Output(root, step.key), part, table, started=started).dumps()
 
-    return _guarded(run, part)
-
-
-def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
-    """The result, or a failure that ends the run, in a form that any process can read."""
-    try:
-        return function(item)
-    except InputError as error:
-        return "input", str(error)
-    except calls.FATAL as error:
-        return "infrastructure", f"{type(error).__name__}: {error}"
-
-
-def _checked(result: Any) -> Any:
-    if isinstance(result, tuple) and len(result) == 2 and result[0] in ("input", "infrastructure"):
-        raise (InputError if result[0] == "input" else InfrastructureError)(result[1])
-    return result
+    return guarded(run, part)
 
 
 def connect(address: str) -> None:

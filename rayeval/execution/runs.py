@@ -17,6 +17,10 @@ from rayeval import files
 from rayeval.answer import rows as answers
 from rayeval.errors import RunError
 from rayeval.judge import rows as judgements
+from rayeval.metrics.answers.per_answer import ANSWERED
+from rayeval.metrics.answers.refusals import ABSTENTION
+from rayeval.metrics.answers.scores import CURVES, THRESHOLDS
+from rayeval.metrics.answers.spread import SPREAD
 from rayeval.tables import TEXT
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
@@ -100,6 +104,31 @@ class Run:
         return self._optional("judged_again", judgements.ROWS)
 
     @cached_property
+    def per_answer(self) -> pl.DataFrame:
+        """A row per (question_id, stage, repeat): what each answer is worth."""
+        return self._optional("per_answer", ANSWERED)
+
+    @cached_property
+    def abstention(self) -> pl.DataFrame:
+        """Answers counted by slice, stage, and what is told of them."""
+        return self._optional("abstention", ABSTENTION)
+
+    @cached_property
+    def spread(self) -> pl.DataFrame:
+        """How far answers to one question differ: a row per (stage, metric)."""
+        return self._optional("spread", SPREAD)
+
+    @cached_property
+    def thresholds(self) -> pl.DataFrame:
+        """Scores of answerable against unanswerable questions: a row per (stage, slice)."""
+        return self._optional("thresholds", THRESHOLDS)
+
+    @cached_property
+    def risk_coverage(self) -> pl.DataFrame:
+        """What goes wrong when only questions above a score are answered."""
+        return self._optional("risk_coverage", CURVES)
+
+    @cached_property
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage): milliseconds, counters, mode."""
         return self._table("latency")
@@ -116,26 +145,9 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """What `run --json` prints (DESIGN §12)."""
-        from rayeval.report.judgements import judge_json
+        from rayeval.report.summary import summary
 
-        judged = judge_json(self)
-        status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
-        status |= _counts(self.failures, "status")
-        failed = self.failures.filter(pl.col("status") == "failed")
-        slices = {
-            name: _metrics(part)
-            for (name,), part in self.slices.group_by("slice", maintain_order=True)
-        }
-        return {
-            "run_id": self.run_id,
-            "path": self.path,
-            "n": self.questions.height,
-            "status": status,
-            "failures": _counts(failed, "code"),
-            "metrics": _metrics(self.aggregate),
-            "slices": slices,
-            **({"judge": judged} if judged else {}),
-        }
+        return summary(self)
 
     def damage(self) -> list[str]:
         """What differs from the manifest: a line per file that is missing, altered or added."""
@@ -218,18 +230,3 @@ def _not_a_run(path: str) -> RunError:
             f"`rayeval resume {path}` goes on where it stopped."
         )
     return RunError(f"no run at {path}: there is no {MANIFEST}")
-
-
-def _counts(table: pl.DataFrame, column: str) -> dict[str, int]:
-    counted = table.group_by(column).len().sort(pl.col("len"), column, descending=[True, False])
-    return dict(counted.iter_rows())
-
-
-def _metrics(table: pl.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
-    """stage → metric → mean and counts; an undefined mean is null."""
-    stages: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in table.iter_rows(named=True):
-        mean = row["mean"] if row["mean"] is not None and row["mean"] == row["mean"] else None
-        counts = {name: row[name] for name in ("n", "n_undefined", "n_missing", "n_error")}
-        stages.setdefault(row["stage"], {})[row["metric"]] = {"mean": mean, **counts}
-    return stages

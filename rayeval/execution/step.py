@@ -70,6 +70,9 @@ class Step:
     latency pass times this, and keeps none of its results."""
     single: bool = False
     """Whoever is asked sets limits that hold for all of it: one worker computes it."""
+    threads: bool = False
+    """Its stage may be called by several threads at once, and gains from it: it spends its time in
+    libraries that let other threads run."""
     reuse: str | None = None
     """Rows are looked up by text among earlier outputs that name the same `reuse`."""
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import os
 
+AT_ONCE = min(4, os.cpu_count() or 1)
+"""Threads that share a step; each holds a partition in memory."""
+
 
 def wait_passively() -> None:
     """Asks every OpenMP that is not loaded yet to sleep instead; the user's own setting wins."""

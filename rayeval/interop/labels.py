@@ -5,6 +5,7 @@ label                             <- label; 2, 2.0 and "2" are one label
 annotator                         <- annotator; none: one person
 cluster (of qrels the topic)      <- cluster; none: the item itself
 language, slice                   <- language, slice
+author                            <- author: who wrote what is labelled, e.g. a model
 weight                            <- inclusion_probability, as `rayeval judge sample` writes it
 A row without a label is not labelled yet; it is counted and left out.
 """
@@ -29,10 +30,11 @@ SCHEMA = {
     "cluster": pl.String,
     "language": pl.String,
     "slice": pl.String,
+    "author": pl.String,
     "inclusion_probability": pl.Float64,
     "line": pl.Int64,
 }
-OPTIONAL = ("annotator", "cluster", "language", "slice")
+OPTIONAL = ("annotator", "cluster", "language", "slice", "author")
 
 
 def read_labels(path: str) -> pl.DataFrame:
@@ -77,7 +79,7 @@ def _row(record: Record, problems: list[Problem]) -> dict[str, Any] | None:
             raise RefusedError(
                 "missing_field",
                 f"there is no `label`, only {', '.join(map(str, record.value))}; expected "
-                "item_id, label and maybe annotator, cluster, language, slice",
+                "item_id, label and maybe annotator, cluster, language, slice, author",
             )
         label = record.get("label")
         if isinstance(label, dict | list):

@@ -12,6 +12,7 @@ from rayeval.columns import Floats, combined
 from rayeval.errors import ConfigError
 from rayeval.metrics.answers.given import statuses
 from rayeval.metrics.answers.per_answer import UNJUDGED, Folded, named, per_answer
+from rayeval.metrics.answers.per_answer import schema as of_answers
 from rayeval.metrics.block import Block
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.evidence import bools
@@ -72,6 +73,11 @@ class PerQuery:
         known = [("question_id", TEXT), ("stage", TEXT), ("status", TEXT)]
         judged = [(UNJUDGED, TEXTS)] if self.pipeline.judged else []
         return pa.schema([*known, *((name, pa.float64()) for name in self.names), *judged])
+
+    @property
+    def answers_schema(self) -> pa.Schema:
+        """Of the rows of answers."""
+        return of_answers(self._measures, self.pipeline)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question and stage."""

@@ -19,12 +19,18 @@ from rayeval.registry.judgement import (
     first_failure,
     index_recall,
     missed,
+    per_answer,
     per_query,
+    refusals,
+    separation,
+    spread,
+    top_scores,
     totals,
 )
-from rayeval.registry.judging import judgement_rows, judging
+from rayeval.registry.judging import judgement_rows, judging, probing
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
+from rayeval.registry.packing import trace_scores, unpacked
 from rayeval.registry.reading import (
     catalogue,
     chunker,
@@ -38,7 +44,8 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
-from rayeval.registry.scoring import nothing, scorer, stated, texts, unpacked
+from rayeval.registry.scoring import nothing, scorer, stated, texts
+from rayeval.registry.told import told
 
 __all__ = [
     "Placed",
@@ -64,22 +71,30 @@ __all__ = [
     "nothing",
     "nothing_selected",
     "parser",
+    "per_answer",
     "per_query",
     "placed",
+    "probing",
     "questions",
     "ranks",
+    "refusals",
     "reranker",
     "sample",
     "scorer",
     "scores",
     "search",
     "selector",
+    "separation",
     "severed",
+    "spread",
     "stated",
     "statistics",
     "term_counter",
     "texts",
+    "told",
+    "top_scores",
     "totals",
+    "trace_scores",
     "units",
     "unpacked",
 ]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
 from rayeval import chat
-from rayeval.judge import stage
+from rayeval.judge import probes, stage
 from rayeval.judge.config import OpenAIJudge, VllmJudge
+from rayeval.judge.item import items_of
 from rayeval.judge.rows import Rows
+from rayeval.live.log import log_in
 from rayeval.registry.live import request_log
 from rayeval.stage import Shard, Stage
 
@@ -24,3 +31,22 @@ def judging(
 def judgement_rows(column: str, shard: Shard) -> Stage:
     """Judgements → a row for each answer."""
     return Rows(column)
+
+
+def probing(
+    config: OpenAIJudge | VllmJudge,
+    task: str,
+    scale: Sequence[Any],
+    answers: pa.Table,
+    judged: Sequence[Mapping[str, Any]],
+    log: str,
+) -> Mapping[probes.Kind, probes.Probed]:
+    """What becomes of verdicts that should stay as they are (`judge.probes`).
+
+    answers: a row per question, with one answer (`judge.item`). judged: their rows of JUDGED, in
+    the same order. log: the folder of what the judge has said already.
+    """
+    items = items_of(answers)
+    probes.with_verdicts(items, judged)
+    engine = chat.build(config, log_in(log), "probes")
+    return probes.probed(items, task, scale, engine, config.loaded())

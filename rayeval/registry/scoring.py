@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.chunk.tokens import build as build_tokenizer
-from rayeval.columns import Ints, combined, flatten, lists
+from rayeval.columns import combined, flatten, lists
 from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
 from rayeval.interop.own import texts as own_texts
@@ -23,11 +23,12 @@ from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
 from rayeval.metrics.foreign.chunks import Chunks
 from rayeval.metrics.foreign.columns import FLAGS, Seen, columns_of
 from rayeval.metrics.foreign.hits import Hits, by_score, hits_of
-from rayeval.metrics.foreign.kept import KEPT, kept
+from rayeval.metrics.foreign.kept import KEPT, kept, names_of
 from rayeval.metrics.foreign.places import Known
 from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
+from rayeval.registry.packing import in_place, packed
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
 from rayeval.tables import TEXT
@@ -35,6 +36,9 @@ from rayeval.tables import TEXT
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
 READ = ("question_id", "answerable", "labels", "evidence", "required_aspects")
 """What scoring reads of a question."""
+SAID = ("reference_answer", "answers", "answers.error", "judged", "judged.error")
+"""What it reads besides where the trace has answers, and a judge's verdicts on them."""
+EVERY = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Scoring:
     """Hits are ordered by their scores, whatever order they are listed in."""
     depth: int | None = None
     """How many hits of a list the run keeps; None: all."""
+    handed: str | None = None
+    """The stage whose hits answers were handed: all of them are kept."""
     chunks: tuple[str, ...] = ()
     """Parquet files of chunks that hits may name."""
     file: str = ""
@@ -66,18 +72,20 @@ class Scoring:
         return [m for stage in self.stages for m in self.numbers.measures_of(stage)]
 
     @property
+    def counts_tokens(self) -> bool:
+        """Whether a metric needs the tokens of hits."""
+        return any(m.cutoff is None or m.cutoff.tokens for m in self.measures)
+
+    @property
     def schema(self) -> pa.Schema:
         """A row per question: rows of the run's tables as list columns."""
-        numbers = [
-            ("stage", TEXT),
-            ("status", TEXT),
-            *((n, pa.float64()) for n in self.numbers.names),
-        ]
+        own = self.numbers
+        packed = {"per_query": own.schema, "failures": FAILURES}
+        packed |= {"per_answer": own.answers_schema} if self.pipeline.answers else {}
         return pa.schema(
             [
                 ("question_id", TEXT),
-                ("per_query", pa.list_(pa.struct(numbers))),
-                ("failures", pa.list_(pa.struct(list(FAILURES)[1:]))),
+                *((n, pa.list_(pa.struct(list(rows)[1:]))) for n, rows in packed.items()),
                 *KEPT,
                 *((name, pa.bool_()) for name in FLAGS),
                 ("file", TEXT),
@@ -104,10 +112,10 @@ def texts(paths: Sequence[str], chunks: Sequence[str], shard: Shard) -> Produced
         yield choose_revisions(table, shard.table("catalogue")), ()
 
 
-def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
+def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Scorer:
     """Questions → what the trace has of them, scored."""
     chunks, count = _chunks(config.chunks), None
-    if any(m.cutoff is None or m.cutoff.tokens for m in config.measures):
+    if config.counts_tokens:
         count = build_tokenizer(tokenizer).counts
     if not corpus:
         return Scorer(config, Known(chunks, count=count))
@@ -152,16 +160,16 @@ class Scorer:
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
         config, n = self.config, batch.num_rows
-        ordered = by_question(batch.select(list(READ)))
+        ordered = by_question(batch.select([n for n in batch.column_names if n in (*READ, *SAID)]))
         full, hits, seen, found = self.read(ordered)
         ids = ordered["question_id"]
-        names = pa.array(config.stages, TEXT)
+        rows = {"per_query": config.numbers(full), "failures": self.failures(full)}
+        rows |= {"per_answer": config.numbers.answers(full)} if config.pipeline.answers else {}
         table = pa.table(
             {
                 "question_id": ids,
-                "per_query": packed(config.numbers(full), ids),
-                "failures": packed(self.failures(full), ids),
-                **kept(hits, seen.hits, seen.places, names, config.depth, n),
+                **{name: packed(found, ids) for name, found in rows.items()},
+                **self.kept(hits, seen, n),
                 **seen.flags,
                 "file": pa.array([config.file] * n, TEXT),
                 "line": pa.nulls(n, pa.int64()),
@@ -169,7 +177,15 @@ class Scorer:
                 "error": pa.nulls(n, TEXT),
             }
         )
-        return table.take(pa.array(_place(ids, combined(batch["question_id"]))))
+        return table.take(in_place(ids, batch["question_id"]))
+
+    def kept(self, hits: Hits, seen: Seen, n: int) -> dict[str, pa.Array]:
+        """Columns of KEPT: what the run keeps of the hits."""
+        config = self.config
+        depth = EVERY if config.depth is None else config.depth
+        depths = [EVERY if stage == config.handed else depth for stage in config.stages]
+        names = pa.array(config.stages, TEXT)
+        return kept(hits, seen.hits, seen.places, names, depths, n)
 
     def read(self, ordered: pa.Table) -> tuple[pa.Table, Hits, Seen, list[Fault]]:
         """The batch of metrics and failures, of questions by id; the hits, and their faults."""
@@ -182,32 +198,21 @@ class Scorer:
         if self.known.chunks is not None:
             found += unknown_chunks(hits, stages, seen.unknown)
         columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
+        if config.pipeline.answers:  # they name chunks as the kept trace does
+            named = seen.places.structs(names_of(seen.hits, seen.places))
+            columns["passages"] = lists(seen.hits.row, named, ordered.num_rows)
         return pa.table(columns), hits, seen, found
 
 
 def deep(config: Scoring) -> list[int]:
     """Of every stage, how many first hits must be passages: all where tokens are counted."""
-    everything = np.iinfo(np.int64).max
-    least = everything if config.depth is None else config.depth
+    least = EVERY if config.depth is None else config.depth
     result = []
     for stage in config.stages:
         measures = config.numbers.measures_of(stage)
         counted = any(m.cutoff is None or m.cutoff.tokens for m in measures)
-        result.append(everything if counted else least)
+        result.append(EVERY if counted or stage == config.handed else least)
     return result
-
-
-def packed(table: pa.Table, question_ids: pa.ChunkedArray) -> pa.Array:
-    """The rows of every question as a list of structs; both by question id."""
-    rows = _place(question_ids, combined(table["question_id"]))
-    fields = [combined(table[name]) for name in table.column_names[1:]]
-    items = pa.StructArray.from_arrays(fields, table.column_names[1:])
-    return lists(rows, items, len(question_ids))
-
-
-def _place(question_ids: pa.ChunkedArray, wanted: pa.Array) -> Ints:
-    found = pa.compute.index_in(wanted, value_set=combined(question_ids))
-    return np.asarray(found).astype(np.int64)
 
 
 def _problems(found: Sequence[Fault], n: int) -> pa.Array:
@@ -215,20 +220,3 @@ def _problems(found: Sequence[Fault], n: int) -> pa.Array:
     items = [{"kind": f.kind, "message": f.message, "warning": False} for f in ordered]
     rows = np.array([f.row for f in ordered], np.int64)
     return lists(rows, pa.array(items, PROBLEM), n)
-
-
-def unpacked(column: str, names: Sequence[str], shard: Shard) -> Stage:
-    """Lists of rows → the rows of a table."""
-    return _Unpacked(column, tuple(names))
-
-
-@dataclass(frozen=True)
-class _Unpacked:
-    column: str
-    names: tuple[str, ...]
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        rows, items = flatten(batch[self.column])
-        ids = combined(batch["question_id"]).take(pa.array(rows))
-        fields = dict(zip(items.type.names, items.flatten(), strict=True))
-        return pa.table({"question_id": ids, **{name: fields[name] for name in self.names}})

@@ -21,6 +21,11 @@ SAID = {
     "sensitivity": "sensitivity",
     "specificity": "specificity",
 }
+PROBES = {
+    "again": "the same once more",
+    "position": "lists the other way round",
+    "verbosity": "everything said twice",
+}
 SHOWN = 10
 
 
@@ -39,6 +44,7 @@ def calibration_text(found: Mapping[str, Any]) -> str:
             parts.append(Text(said + f"{judge:.1%} of the judge's"))
     parts += [_confusion(found), *_people(found), *_slices(found)]
     parts += _corrected(found)
+    parts += [*_probes(found), *_authors(found)]
     parts += _left_out(found)
     return rendered(parts)
 
@@ -48,14 +54,42 @@ def _corrected(found: Mapping[str, Any]) -> list[RenderableType]:
     both = found.get("corrected")
     if both is None:
         return []
-    table = headed(f"share of {both['of']}", "value", "95% interval")
+    table = headed(f"{both['metric']} at answer", "value", "95% interval")
     table.row("the judge, as it is", _figure(both["judge"]), "")
     for key, said in (("labels", "people's labels alone"), ("ppi", "both (PPI++)")):
         one = both[key]
         limits = None if one["low"] is None else [one["low"], one["high"]]
         table.row(said, _figure(one["value"]), _interval(limits))
-    said = f"{both['labelled']:,} of {both['n']:,} items are labelled; λ {both['tuning']:.2f}"
+    said = f"{both['labelled']:,} of {both['n']:,} verdicts are labelled; λ {both['tuning']:.2f}"
     return [titled("In the run", table), Text(said)]
+
+
+def _probes(found: Mapping[str, Any]) -> list[RenderableType]:
+    """Verdicts that became others though nothing had changed that counts."""
+    if "probes" not in found:
+        return []
+    table = headed("asked again", "verdicts", "flipped", "95% interval", "up", "down", "no verdict")
+    for kind, one in found["probes"].items():
+        rate = "–" if not one["n"] else f"{one['flips'] / one['n']:.1%}"
+        counts = (f"{one[name]:,}" for name in ("better", "worse", "lost"))
+        table.row(PROBES[kind], f"{one['n']:,}", rate, _interval(one["limits"]), *counts)
+    return [titled("Probes: verdicts that should have stayed", table)]
+
+
+def _authors(found: Mapping[str, Any]) -> list[RenderableType]:
+    """Whose answers the judge likes better than people do."""
+    if "authors" not in found:
+        return []
+    table = headed("author", "items", "people", "judge", "judge − people")
+    for name, one in found["authors"].items():
+        shares = (f"{one['people']:.1%}", f"{one['judge']:.1%}", f"{one['excess']:+.1%}")
+        table.row(name, f"{one['n']:,}", *shares)
+    parts: list[RenderableType] = [titled("Positive by author", table)]
+    own = found.get("self_preference")
+    if own is not None and own["value"] is not None:
+        limits = None if own["low"] is None else [own["low"], own["high"]]
+        parts.append(Text(f"what it has over for itself: {own['value']:+.3f} {_interval(limits)}"))
+    return parts
 
 
 def _interval(limits: list[float] | None) -> str:
@@ -94,19 +128,19 @@ def _slices(found: Mapping[str, Any]) -> list[RenderableType]:
 
 def _left_out(found: Mapping[str, Any]) -> list[RenderableType]:
     lines = []
-    for key, said in (
-        ("n_human_only", "items that only people labelled"),
-        ("n_judge_only", "items that only the judge labelled"),
-        ("n_unlabelled", "rows without a label"),
-        ("n_left_out", "items left out: a label off the scale, or people who are at odds"),
+    for key, noun, said in (
+        ("n_human_only", "item", " that only people labelled"),
+        ("n_judge_only", "item", " that only the judge labelled"),
+        ("n_unlabelled", "row", " without a label"),
+        ("n_left_out", "item", " left out: a label off the scale, or people who are at odds"),
     ):
         if found[key]:
-            lines.append(f"{found[key]:,} {said}")
+            lines.append(plural(found[key], noun) + said)
     strange = found["out_of_scale"]
     if strange:
         some = ", ".join(f"{one['item_id']}: {one['label']}" for one in strange[:SHOWN])
         scale = ", ".join(found["scale"])
-        lines.append(f"{plural(len(strange), 'label')} not on the scale {scale}: {some}")
+        lines.append(f"{plural(len(strange), 'label')} off the scale {scale}: {some}")
     return [listed("Not in the figures", lines)] if lines else []
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
+from rayeval.report.answered import Shown, answered
 from rayeval.report.tables import Tables
 from rayeval.tables import UNLABELLED
 from rayeval.words import plural
@@ -58,6 +59,8 @@ class Overview:
     denominators: str
     """Why those shares are of other questions than the means; empty where they are of the same."""
     status: dict[str, int]
+    answers: tuple[Shown, ...]
+    """What answers are worth; none where nothing was answered."""
     lost: tuple[Lost, ...]
     latency: tuple[tuple[str, str, float, float, int], ...]
     """(stage, mode, median ms, 95th percentile ms, questions)."""
@@ -70,7 +73,8 @@ class Overview:
 def overview(run: Tables) -> Overview:
     """The facts of `run`."""
     stages = tuple(run.manifest["stages"])
-    shown = worth_showing(run.aggregate["metric"].unique(maintain_order=True).to_list())
+    of_hits = run.aggregate.filter(pl.col("stage").is_in(stages))
+    shown = worth_showing(of_hits["metric"].unique(maintain_order=True).to_list())
     lost = _lost(run.failures)
     status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
     bad = unscored(run.run_id, _of(run.failures, "error"), _of(run.failures, "missing"))
@@ -89,6 +93,7 @@ def overview(run: Tables) -> Overview:
         answerable=run.failures.height,
         denominators=_denominators(status, _aside(run.questions)),
         status=status,
+        answers=answered(run),
         lost=lost,
         latency=_latency(run.latency, stages),
         warnings=tuple(run.manifest["warnings"]),
@@ -212,8 +217,8 @@ def _latency(
     if "serial" in latency["mode"]:
         latency = latency.filter(pl.col("mode") == "serial")
     found = []
-    for stage in (*stages, "retrieval", "end_to_end"):
-        rows = latency.filter(pl.col("stage") == stage)
+    for stage in (*stages, "answer", "retrieval", "end_to_end"):
+        rows = latency.filter(pl.col("stage") == stage, pl.col("latency_ms").is_not_null())
         if rows.height:
             times = rows["latency_ms"]
             median, high = times.quantile(0.5, "linear"), times.quantile(0.95, "linear")

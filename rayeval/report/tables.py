@@ -70,6 +70,31 @@ class Tables(Protocol):
         ...
 
     @property
+    def per_answer(self) -> pl.DataFrame:
+        """A row per (question_id, stage, repeat): what each answer is worth."""
+        ...
+
+    @property
+    def abstention(self) -> pl.DataFrame:
+        """Answers counted by slice, stage, and what is told of them."""
+        ...
+
+    @property
+    def spread(self) -> pl.DataFrame:
+        """How far answers to one question differ: a row per (stage, metric)."""
+        ...
+
+    @property
+    def thresholds(self) -> pl.DataFrame:
+        """Scores of answerable against unanswerable questions: a row per (stage, slice)."""
+        ...
+
+    @property
+    def risk_coverage(self) -> pl.DataFrame:
+        """What goes wrong when only questions above a score are answered: points of curves."""
+        ...
+
+    @property
     def latency(self) -> pl.DataFrame:
         """A row per (question_id, stage)."""
         ...
@@ -77,3 +102,8 @@ class Tables(Protocol):
     def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
         """The rows of a table where `column` is one of `values`, without reading the rest of it."""
         ...
+
+
+def measured_stages(run: Tables) -> tuple[str, ...]:
+    """The stages that have metrics: those that find hits, then those that answer."""
+    return (*run.manifest["stages"], *run.manifest.get("answers", ()))

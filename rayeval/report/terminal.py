@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rayeval.report.answered import Shown
 from rayeval.report.judgements import judge_text
 from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import printable
@@ -30,8 +31,9 @@ def run_text(run: Tables) -> str:
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="dim") for line in facts.models),
-        titled(facts.population, _metrics(facts)),
-        *([titled(BOUNDS, _waterfall(facts))] if facts.bounds else []),
+        *([titled(facts.population, _metrics(facts))] if facts.shown else []),
+        *(_shown(table) for table in facts.answers),
+        *([titled(_bounds(facts), _waterfall(facts))] if facts.bounds else []),
         *([Text(facts.denominators, style="dim")] if facts.denominators else []),
         titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
@@ -140,6 +142,21 @@ def _metrics(facts: Overview) -> _Plain:
         values = [number(cell.mean) if cell else "" for cell in cells]
         table.row(stage, *values, str(n), str(errors) if errors else "")
     return table
+
+
+def _shown(table: Shown) -> Group:
+    """One of the tables of answers."""
+    filled = headed(*table.columns) if table.rows else None
+    for row in table.rows:
+        cells = (cell if isinstance(cell, str) else number(cell) for cell in row.cells)
+        cast("_Plain", filled).row(row.name, *cells)
+    return Group(titled(table.title, filled), *(Text(printable(line)) for line in table.notes))
+
+
+def _bounds(facts: Overview) -> str:
+    """What the waterfall counts."""
+    right = any(stage == "answer" for stage, _ in facts.bounds)
+    return BOUNDS + (", and at answer no fault found" if right else "")
 
 
 def _waterfall(facts: Overview) -> _Plain:

@@ -18,15 +18,20 @@ Weights = Literal["none", "linear", "quadratic"]
 Level = Literal["nominal", "ordinal"]
 
 
-def tables(first: Ints, second: Ints, clusters: Ints, k: int) -> Floats:
+def tables(
+    first: Ints, second: Ints, clusters: Ints, k: int, weights: Floats | None = None
+) -> Floats:
     """How often each pair of labels was given, cluster by cluster.
 
     first, second: (n_items,), places on a scale of `k` labels. clusters: (n_items,), from 0.
+    weights: (n_items,), how many items each stands for; they are scaled to add up to n_items.
     Returns (n_clusters, k, k): [c, i, j] items of c that `first` calls i and `second` j.
     """
+    if weights is not None and weights.any():
+        weights = weights * (len(weights) / weights.sum())
     n_clusters = int(clusters.max()) + 1 if len(clusters) else 0
     cells = (clusters * k + first) * k + second
-    counts = np.bincount(cells, minlength=n_clusters * k * k).astype(np.float64)
+    counts = np.bincount(cells, weights, minlength=n_clusters * k * k).astype(np.float64)
     return counts.reshape(n_clusters, k, k)
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rayeval.columns import Floats
 
 Words = npt.NDArray[np.uint64]
-_BOOTSTRAP, _SIGNS, _POISSON = 1, 2, 3
+_BOOTSTRAP, _SIGNS, _POISSON, _FLIPS = 1, 2, 3, 4
 """What is drawn for one purpose says nothing of another."""
 _STEP = 0x9E3779B97F4A7C15
 _KEPT = 1 << 20
@@ -42,9 +42,21 @@ def poisson(seed: int, replicates: range, keys: Words) -> Floats:
 
     keys: (n_keys,), one number for each cluster, the same wherever the cluster is met.
     """
-    mixed = _scrambled(_states(seed, replicates, _POISSON)[:, None] ^ keys[None, :])
+    mixed = _keyed(seed, replicates, keys, _POISSON)
     uniform = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return np.searchsorted(_TABLE, uniform, side="right").astype(np.float64)
+
+
+def flips(seed: int, replicates: range, keys: Words) -> Floats:
+    """+1 or −1 keyed by (seed, replicate, cluster), (n_replicates, n_keys); keys: as above."""
+    bits = _keyed(seed, replicates, keys, _FLIPS) >> np.uint64(63)
+    drawn: Floats = bits.astype(np.float64) * 2.0 - 1
+    return drawn
+
+
+def _keyed(seed: int, replicates: range, keys: Words, stream: int) -> Words:
+    """64 random bits for every replicate and key."""
+    return _scrambled(_states(seed, replicates, stream)[:, None] ^ keys[None, :])
 
 
 def _counts(seed: int, replicates: range, clusters: int) -> Floats:

@@ -22,15 +22,28 @@ class Partial:
     above: Floats
     """(n_replicates, n_columns)."""
     below: Floats
+    flipped: Floats
+    """(n_replicates, n_columns): `above`, each cluster with a sign instead of a weight."""
 
     def plus(self, other: Partial) -> Partial:
         """Both shards together."""
-        return Partial(self.above + other.above, self.below + other.below)
+        return Partial(
+            self.above + other.above, self.below + other.below, self.flipped + other.flipped
+        )
 
     @property
     def replicates(self) -> Floats:
         """The ratio in every replicate, (n_replicates, n_columns); NaN where nothing was drawn."""
         return quotient(self.above, self.below)
+
+    def p(self, above: Floats) -> Floats:
+        """The two-sided p-value of no difference, as `bootstrap.sign_flip_p` has it.
+
+        above: (n_columns,), the sums as they are; what differs by rounding alone is a tie.
+        """
+        beyond = (np.abs(self.flipped) >= np.abs(above) * (1 - 1e-12)).sum(axis=0)
+        result: Floats = (1 + beyond) / (1 + len(self.flipped))
+        return result
 
 
 def partial(sums: Sums, clusters: Sequence[str], *, seed: int, count: int = REPLICATES) -> Partial:
@@ -42,12 +55,13 @@ def partial(sums: Sums, clusters: Sequence[str], *, seed: int, count: int = REPL
     """
     keys = cluster_keys(clusters)
     above = np.empty((count, sums.above.shape[1]))
-    below = np.empty_like(above)
+    below, flipped = np.empty_like(above), np.empty_like(above)
     for part in blocks(count, len(keys)):
         weights = draws.poisson(seed, part, keys)
         above[part.start : part.stop] = weights @ sums.above
         below[part.start : part.stop] = weights @ sums.below
-    return Partial(above, below)
+        flipped[part.start : part.stop] = draws.flips(seed, part, keys) @ sums.above
+    return Partial(above, below, flipped)
 
 
 def cluster_keys(clusters: Iterable[str]) -> npt.NDArray[np.uint64]:

@@ -180,6 +180,8 @@ def test_verify_finds_what_changed(tmp_path, damage):
         target.unlink()
     elif damage == "a file more":
         (run.path / "more.parquet").write_bytes(b"")
+    elif damage == "the manifest":
+        target.write_text(target.read_text().replace('"sha256": "', '"sha256": "0', 99))
     else:
         data = bytearray(target.read_bytes())
         data[len(data) // 2] ^= 1
@@ -222,6 +224,7 @@ def test_another_reranker_computes_only_from_there_on(tmp_path, embeddings, tiny
     found = states(config, "--set", "rerank.depth=1")
     assert {name for name, state in found.items() if state != "stored"} == {
         "reranked", "per_query", "failures", "aggregate", "slices",
+        "top_scores", "thresholds", "risk_coverage",
     }  # fmt: skip
     again = finish(config, "--set", "rerank.depth=1")
     assert len(embeddings.seen) == seen

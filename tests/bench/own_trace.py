@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ import pyarrow.parquet as pq
 import pytrec_eval
 
 from rayeval.columns import flatten, lists
+from rayeval.execution.threads import AT_ONCE
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.foreign.places import Known
 from rayeval.metrics.pipeline import Later, Pipeline
@@ -103,10 +105,15 @@ def ours(folder: Path, blocks: list[pa.Table]) -> dict[str, float]:
     metrics = Metrics(names=NAMES)
     config = Scoring((str(folder / "trace.parquet"),), ("trace",), pipeline, metrics, depth=10)
     scorer, totals = Scorer(config, Known()), Totals(config.numbers.measured)
-    for block in blocks:
+
+    def numbers(block: pa.Table) -> pa.Table:
         batch, _, _, faults = scorer.read(block.select(list(READ)))
         assert not faults
-        totals.add(config.numbers(batch), block)
+        return config.numbers(batch)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:  # as the local executor computes the step `scored`
+        for block, found in zip(blocks, pool.map(numbers, blocks), strict=True):
+            totals.add(found, block)
     return dict(zip(*[totals.aggregate()[name].to_pylist() for name in ("metric", "mean")],
                     strict=True))  # fmt: skip
 

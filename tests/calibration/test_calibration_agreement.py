@@ -1,12 +1,17 @@
 """Agreement beyond chance: by hand, and as other tools compute it."""
 
+import json
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import cohen_kappa_score
 
+from rayeval.calibration import calibrated
+from rayeval.interop.labels import SCHEMA
 from rayeval.stats import agreement as agreed
 
 
@@ -85,3 +90,34 @@ def test_replicates_draw_clusters_whole_and_the_same_for_any_split():
     assert drawn.shape == (200, 3, 3)
     assert (drawn.sum(axis=(1, 2)) == 30).all()
     assert (drawn == agreed.replicated(tables, seed=1, count=300)[:200]).all()
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6))
+def test_the_order_of_labels_decides_nothing(seed):
+    rng = np.random.default_rng(seed)
+    items = [f"문항 {n}" for n in range(12)]
+    rows = [
+        {
+            "item_id": item,
+            "label": str(rng.integers(0, 4)),
+            "annotator": who,
+            "cluster": f"c{n % 5}",
+            "language": ["ko", "en", None][n % 3],
+            "author": "ab"[n % 2],
+            "inclusion_probability": 1 / (1 + n % 3),
+        }
+        for n, item in enumerate(items)
+        for who in ("김", "lee", "박")
+        if rng.random() < 0.8
+    ]
+    human = pl.DataFrame([dict.fromkeys(SCHEMA) | row for row in rows], schema=SCHEMA)
+    judge = human.unique("item_id", keep="any").with_columns(
+        label=pl.col("item_id").hash(1).mod(4).cast(pl.String), annotator=None
+    )
+    found = calibrated(human, judge, itself="a")
+    shuffled = [one.sample(fraction=1, shuffle=True, seed=seed) for one in (human, judge)]
+    assert json.dumps(calibrated(*shuffled, itself="a")) == json.dumps(found)
+    for name in ("agreement", "kappa", "kappa_linear", "kappa_quadratic", "alpha"):
+        value = found[name]
+        assert value is None or -1 - 1e-12 <= value <= 1

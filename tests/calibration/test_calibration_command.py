@@ -60,7 +60,7 @@ def test_a_label_off_the_scale_is_told_and_not_clipped(tmp_path, capsys, human):
     labels = [(item, label) for item, _, label in ROWS]
     judge = judged(tmp_path, [*labels[:-1], ("f", 10)])
     _, found = calibrate(capsys, "--human", human, "--judge", judge, "--scale", "0,1,2,3")
-    assert found["out_of_scale"] == [{"item_id": "f", "label": "10", "of": "judge"}]
+    assert found["out_of_scale"] == [{"item_id": "f", "label": "10"}]
     assert (found["n"], found["n_left_out"]) == (5, 1)
     assert found["agreement"] == pytest.approx(4 / 5)
 
@@ -124,7 +124,7 @@ def test_a_record_is_bound_to_its_judge(tmp_path, capsys, human):
     assert calibrate(capsys, *files)[0] == 2
     bound = ["--model", "m", "--prompt", "abc", "--task", "support", "--language", "ko"]
     assert calibrate(capsys, *files, *bound)[0] == 0
-    record = json.loads((tmp_path / "r.json").read_text())
+    [record] = json.loads((tmp_path / "r.json").read_text())["records"]
     assert record["judge"] == {
         "model": "m",
         "revision": None,
@@ -133,7 +133,7 @@ def test_a_record_is_bound_to_its_judge(tmp_path, capsys, human):
         "language": "ko",
     }
     assert record["n"] == 6
-    assert set(record["labels_sha256"]) == {"people.csv", "judge.jsonl"}
+    assert set(record["labels_sha256"]) == {"human", "judge"}
 
 
 def test_what_people_read_names_every_figure(tmp_path, capsys, human):
@@ -149,3 +149,61 @@ def test_what_people_read_names_every_figure(tmp_path, capsys, human):
     ):
         assert word in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_only_the_judge_says_is_a_disagreement_unless_a_scale_rules_it_out(tmp_path, capsys):
+    human = write(tmp_path / "h.csv", "item_id,label\na,0\nb,1\nc,0\nd,1\n")
+    judge = judged(tmp_path, [("a", 0), ("b", 2), ("c", 0), ("d", 1)])
+    _, found = calibrate(capsys, "--human", human, "--judge", judge)
+    assert (found["n"], found["scale"]) == (4, ["0", "1", "2"])
+    assert found["agreement"] == pytest.approx(3 / 4)
+    _, found = calibrate(capsys, "--human", human, "--judge", judge, "--scale", "0,1")
+    assert (found["n"], found["agreement"], len(found["out_of_scale"])) == (3, 1.0, 1)
+
+
+def test_an_item_drawn_more_often_counts_for_less(tmp_path, capsys):
+    """Both low ones were drawn, one in four of the high ones: 2 + 2 × 4 = 10 items in all."""
+    rows = "a,0,1\nb,0,1\nc,1,0.25\nd,1,0.25\n"
+    human = write(tmp_path / "h.csv", "item_id,label,inclusion_probability\n" + rows)
+    judge = judged(tmp_path, [("a", 0), ("b", 1), ("c", 1), ("d", 0)])
+    _, found = calibrate(capsys, "--human", human, "--judge", judge)
+    assert (found["n"], found["confusion"]) == (4, {"0": {"0": 1, "1": 1}, "1": {"0": 1, "1": 1}})
+    assert found["agreement"] == pytest.approx((1 + 4) / 10)
+    assert found["prevalence_human"] == pytest.approx(8 / 10)
+    assert found["prevalence_judge"] == pytest.approx(5 / 10)
+
+
+AUTHORS = "item_id,label,author,cluster\n" + "".join(
+    f"{name}{n},{label},{name},{n % 4}\n"
+    for name, labels in {"gpt": "1100", "llama": "1100", "사람": "1000"}.items()
+    for n, label in enumerate(labels)
+)
+
+
+def test_a_judge_that_likes_its_own_answers_is_found_out(tmp_path, capsys):
+    human = write(tmp_path / "h.csv", AUTHORS)
+    mine = [(f"gpt{n}", 1) for n in range(4)]
+    others = [(f"{name}{n}", int(n < 2)) for name in ("llama", "사람") for n in range(4)]
+    judge = judged(tmp_path, mine + others)
+    command = ["--human", human, "--judge", judge]
+    _, found = calibrate(capsys, *command, "--itself", "gpt")
+    assert found["authors"]["gpt"] == {"n": 4, "people": 0.5, "judge": 1.0, "excess": 0.5}
+    assert found["authors"]["사람"]["excess"] == pytest.approx(0.25)
+    own = found["self_preference"]
+    assert own["value"] == pytest.approx(0.5 - 1 / 8)  # the others have 1 of 8 too many
+    assert own["low"] <= own["value"] <= own["high"]
+    code, found = calibrate(capsys, *command, "--itself", "claude")
+    assert code == 2
+    assert "no author of a labelled item: gpt, llama, 사람" in found["error"]["message"]
+    assert "self_preference" not in calibrate(capsys, *command)[1]
+
+
+def test_many_annotators_are_compared_where_they_share_items(tmp_path, capsys):
+    rows = "".join(f"i{n},{n % 2},p{n}\ni{n},{n % 3 % 2},p{n + 1}\n" for n in range(300))
+    human = write(tmp_path / "h.csv", "item_id,label,annotator\n" + rows)
+    judge = judged(tmp_path, [(f"i{n}", n % 2) for n in range(300)])
+    _, found = calibrate(capsys, "--human", human, "--judge", judge)
+    among = found["human_human"]
+    assert (among["annotators"], len(among["pairs"])) == (301, 300)
+    same = sum(n % 2 == n % 3 % 2 for n in range(300)) / 300
+    assert among["agreement"] == pytest.approx(same)

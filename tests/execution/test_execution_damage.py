@@ -11,7 +11,7 @@ from execution_project import contents
 
 from rayeval.errors import InfrastructureError, RunError
 from rayeval.execution.evaluate import run_config
-from rayeval.execution.inputs import paths
+from rayeval.execution.inputs import _paths
 from rayeval.execution.job import Options
 from rayeval.execution.load import load_config
 from rayeval.execution.lock import held
@@ -89,7 +89,7 @@ def test_a_damaged_store_names_the_folder_to_delete(evaluate, run, name, damage)
     if name != "manifest.json":
         (folder / "manifest.json").unlink()
     (folder / name).write_bytes(damage)
-    paths.cache_clear()
+    _paths.cache_clear()
     with pytest.raises(InfrastructureError, match=rf"delete the folder {folder} and run again"):
         evaluate()
     for file in sorted(folder.rglob("*"), reverse=True):

@@ -115,8 +115,9 @@ def test_lines_over_the_edge_of_a_block(tmp_path, monkeypatch, blank, at):
     assert read_run(write(tmp_path, "".join(lines))).rows() == want
 
 
-def test_short_and_long_lines_do_not_cancel_out(tmp_path):
-    content = "q1 Q0 d1 1 2.5\nq1 Q0 d2 2 2.5 my tag\n"
+@pytest.mark.parametrize("tag", ["my tag", "my true", "my 1"])
+def test_short_and_long_lines_do_not_cancel_out(tmp_path, tag):
+    content = f"q1 Q0 d1 1 2.5\nq1 Q0 d2 2 2.5 {tag}\n"
     with pytest.raises(DataError, match="found 5"):
         read_run(write(tmp_path, content))
 

@@ -8,7 +8,7 @@ from rayeval.metrics.names import METRICS
 from rayeval.metrics.per_query import PerQuery
 from rayeval.metrics.pipeline import Later, Pipeline
 
-TASKS = ("claims", "support", "correctness", "citations", "relevance")
+TASKS = ("claims", "support", "reference", "correctness", "citations", "relevance")
 NAMES = [m.name for m in METRICS.values() if m.stage == "answer"]
 CONTEXT = (Later("context", "context"),)
 JUDGED = Pipeline(later=CONTEXT, answers=("answer",), judged=TASKS)

@@ -124,9 +124,7 @@ def test_laws_of_overlap(answer, reference):
         assert contains_reference(f"xx {reference} yy", reference) == 1
 
 
-ENGLISH = st.lists(
-    st.sampled_from(["cat", "dog", "runs", "far", "away", "now"]), min_size=1, max_size=12
-)
+ENGLISH = st.lists(st.sampled_from(["cat", "dog", "runs", "far", "away"]), min_size=1, max_size=12)
 
 
 @settings(max_examples=50)

@@ -74,6 +74,24 @@ def test_parquet(reference, tmp_path, form):
         assert getattr(run, name).equals(getattr(want, name)), name
 
 
+def scattered(path):
+    """A row per hit, no two hits of a question together but by accident."""
+    flat(path, rank=True)
+    table = pq.read_table(path)
+    pq.write_table(table.sort_by([("rank", "ascending"), ("question_id", "ascending")]), path)
+    return path
+
+
+@pytest.mark.parametrize("form", [flat, ranked, scattered])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_flat_parquet_is_read_in_parts(reference, tmp_path, monkeypatch, form, rows):
+    golden, want = reference
+    monkeypatch.setattr("rayeval.interop.own.parquet.FLAT_ROWS", rows)
+    run = rayeval.score(golden, form(tmp_path / "t.parquet"), runs=tmp_path)
+    for name in TABLES:
+        assert getattr(run, name).equals(getattr(want, name)), name
+
+
 @pytest.mark.parametrize("form", ["rows", "tables", "table"])
 def test_at_hand(reference, tmp_path, form):
     golden, want = reference
@@ -98,6 +116,8 @@ def test_many_small_runs_of_a_large_trace(reference, tmp_path, monkeypatch):
 
     golden, want = reference
     monkeypatch.setattr(spool, "RUN_BYTES", 1)
+    at_hand = rayeval.score(golden, TRACE, runs=tmp_path / "at-hand")
+    assert at_hand.per_query.equals(want.per_query)
     monkeypatch.setattr(spool, "GROUP_ROWS", 2)
     monkeypatch.setattr("rayeval.interop.own.jsonl.ROWS", 2)
     trace = write_lines(tmp_path / "t.jsonl", TRACE[::-1])

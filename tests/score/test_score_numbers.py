@@ -174,8 +174,8 @@ def test_how_many_questions_are_scored_at_once_changes_nothing(every_case):
     [trace] = every_case.manifest["trace"]["paths"]
     pipeline = Pipeline((), (Later("search", "unknown"),))
     tables = read([trace]).trace
-    path = spool_tables(tables, every_case.path)
-    config = Scoring((path,), ("search",), pipeline, Metrics())
+    paths = spool_tables(tables, every_case.path)
+    config = Scoring(tuple(paths), ("search",), pipeline, Metrics())
     questions = pl.DataFrame(every_case.questions).to_arrow()
     questions = conform(questions, RESOLVED)
     scorer = Scorer(config, Known())

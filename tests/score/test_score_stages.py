@@ -67,7 +67,9 @@ def test_answers_of_a_trace_are_kept(scored):
     answers = pl.read_parquet(f"{run.path}/answers.parquet")
     assert answers.select("repeat", "answer").rows() == [(0, "yes"), (1, "yes")]
     assert run.damage() == []
-    assert run.per_query["status"].to_list() == ["ok"]
+    found = run.per_query.select("stage", "status", "abstained").rows()
+    assert [row[:2] for row in found] == [("s", "ok"), ("answer", "ok")]
+    assert found[1][2] == 0
 
 
 def names(*rows):

@@ -14,9 +14,32 @@ def test_a_judge_that_says_nothing_leaves_the_labels_alone():
     assert found.tuning == 0
     assert found.labels == found.ppi
     assert_allclose(found.labels.value, 0.75)
-    # Student's t over the four labelled items
+    # Student's t over the four labelled items, within what a share can be
     error = np.std([1, 0, 1, 1], ddof=1) / 2
-    assert_allclose(found.labels.high - 0.75, stats.t.ppf(0.975, 3) * error, rtol=1e-12)
+    assert (found.labels.low, found.labels.high) == (0.0, 1.0)
+    assert stats.t.ppf(0.975, 3) * error > 0.75
+    scaled = powered(np.full(6, 0.5), 0.5 + people / 100, np.full(6, 4 / 6), np.arange(6))
+    assert_allclose(
+        scaled.labels.high - scaled.labels.value, stats.t.ppf(0.975, 3) * error / 100, rtol=1e-9
+    )
+
+
+def test_labels_that_are_all_alike_are_not_taken_for_certainty():
+    people = np.array([1.0] * 20 + [np.nan] * 20)
+    found = powered(np.array([1.0, 0.0] * 20), people, np.full(40, 0.5), np.arange(40))
+    assert found.labels == found.ppi
+    assert (found.ppi.value, found.ppi.high) == (1.0, 1.0)
+    assert_allclose(found.ppi.low, 0.025 ** (1 / 20))  # Clopper and Pearson of 20 of 20
+    parts = 1 / (1 + np.arange(40.0) % 7)  # whose sum is 1 but for rounding
+    uneven = powered(np.ones(40), people, np.full(40, 0.5), np.arange(40), parts=parts)
+    assert uneven.labels == found.labels
+
+
+def test_items_are_parts_of_the_mean_as_they_are_told():
+    """One answer of one claim and one of three: the mean of answers, not of claims."""
+    judge, clusters = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0, 1, 1, 1])
+    found = powered(judge, judge, np.ones(4), clusters, parts=np.array([1, 1 / 3, 1 / 3, 1 / 3]))
+    assert_allclose([found.judge, found.labels.value, found.ppi.value], 0.5)
 
 
 def test_a_perfect_judge_is_believed():

@@ -14,10 +14,11 @@ import httpx
 
 STARTS_WITHIN_S = 300
 MODEL = "smollm2"
+TOKENS = 4096
 ARGUMENTS = {
     "host": "127.0.0.1",
     "served-model-name": MODEL,
-    "max-model-len": "1024",
+    "max-model-len": str(TOKENS),
     "max-num-seqs": "16",
     "structured-outputs-config": '{"backend": "guidance", "disable_any_whitespace": true}',
 }
@@ -76,3 +77,11 @@ def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def finished(url: str) -> float:
+    """How many requests the server has finished, by its own count."""
+    text = httpx.get(f"{url}/metrics").text
+    lines = [line for line in text.splitlines() if line.startswith("vllm:request_success_total")]
+    assert lines, "vLLM counts its requests under another name now"
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines)

@@ -22,7 +22,9 @@ def calibrate(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option("--scale", metavar="0,1,2,3", help="The labels in order [those of people]."),
+        typer.Option(
+            "--scale", metavar="0,1,2,3", help="The labels in order [all that are given]."
+        ),
     ] = None,
     positive: Annotated[
         str | None,
@@ -43,13 +45,24 @@ def calibrate(
         str | None, typer.Option("--task", help="Of the run or record: support, correctness, …")
     ] = None,
     language: Annotated[
-        str | None, typer.Option("--language", help="Of the record: only items in this language.")
+        str | None, typer.Option("--language", help="Of the record: this language alone [each].")
     ] = None,
     floor: Annotated[
-        float, typer.Option("--floor", min=-1, max=1, help="Of the record: the κ to reach.")
+        float, typer.Option("--floor", min=-1, max=1, help="Of the record: κ to reach for sure.")
     ] = 0.4,
+    probes: Annotated[
+        int | None,
+        typer.Option(
+            "--probes", metavar="N", min=1, help="Ask the run's judge again of N answers."
+        ),
+    ] = None,
+    itself: Annotated[
+        str | None,
+        typer.Option("--itself", metavar="AUTHOR", help="Who of `author` is the judge's model."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the intervals.")] = 42,
     runs: options.Runs = "runs",
+    store: options.Store = None,
     json: options.Json = False,
 ) -> None:
     """Hold a judge's labels against people's: agreement, κ, α, with intervals.
@@ -62,8 +75,11 @@ def calibrate(
     from rayeval.execution.judging import Asked, calibration
     from rayeval.report.calibration import calibration_text
 
-    asked = Asked(human, judge, run, runs, scale, positive, task, language, floor, seed)
+    asked = Asked(
+        human, judge, run, runs, scale, positive, task, language, floor, seed, probes, store, itself
+    )
     found, bound = calibration(asked, model=model, revision=revision, prompt=prompt, record=record)
-    if record is not None and bound is not None:
-        options.say(f"record written to {record}: {bound.short_of() or 'gates may rest on it'}")
+    for one in bound:
+        where = f"{one.judge.task} in {one.judge.language or 'no stated language'}"
+        options.say(f"{record}, {where}: {one.short_of() or 'gates may rest on it'}")
     options.print_json(found) if json else print(calibration_text(found))  # noqa: T201

@@ -28,9 +28,10 @@ def sample(
     from rayeval.calibration.sheet import instruction
     from rayeval.execution.judging import write_sheet
     from rayeval.execution.runs import load
+    from rayeval.words import plural
 
     written = write_sheet(load(run, runs), task, n, out, seed=seed)
     if json:
         options.print_json({"path": out, "task": task, "n": written})
     else:
-        print(f"{written:,} items in {out}. {instruction(task)}")  # noqa: T201
+        print(f"{plural(written, 'item')} in {out}. {instruction(task)}")  # noqa: T201

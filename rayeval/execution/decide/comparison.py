@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -21,11 +21,16 @@ from rayeval.comparison.pairs import Pairs, pair
 from rayeval.comparison.ranks import TOP, rank_movement, unjudged_differences
 from rayeval.comparison.transitions import counted, transitions
 from rayeval.errors import RunError
+from rayeval.execution.decide.shards import sharded_deltas, too_large
+from rayeval.execution.evaluate import placed
 from rayeval.execution.guard import revealed
+from rayeval.execution.job import Options as Where
+from rayeval.execution.placement import Placement
 from rayeval.execution.runs import Run, load
 from rayeval.report.comparison import comparison_text
 from rayeval.report.overview import worth_showing
 from rayeval.report.page.comparison import comparison_page
+from rayeval.report.tables import measured_stages
 from rayeval.words import plural
 
 FACTS = "comparison.json"
@@ -46,6 +51,10 @@ class Options:
     replicates: int = 10_000
     purpose: str | None = None
     """For the ledger of the test split."""
+    poisson: bool = False
+    """Add up Poisson weights shard by shard, even if the runs are small enough to be held."""
+    where: Where = field(default_factory=Where)
+    """Who computes the shards."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +115,21 @@ def compare_runs(base: Run, new: Run, options: Options) -> Comparison:
         comparison_id=_id(base, new, options),
         path=None,
         facts=_facts(base, new, pairs, options, timed=timed) | {"unjudged": _counted(open_, pairs)},
-        deltas=deltas(pairs, shown, seed=seed, count=count),
+        deltas=_deltas(pairs, shown, options),
         transitions=transitions(pairs),
         latency=latency_deltas(base, new, seed=seed, count=count) if timed else _no_latency(),
         ranks=rank_movement(pairs),
         unjudged=open_,
         sides=(base, new),
     )
+
+
+def _deltas(pairs: Pairs, shown: Sequence[str], options: Options) -> pl.DataFrame:
+    seed, count = options.seed, options.replicates
+    if not options.poisson and not too_large(pairs):
+        return deltas(pairs, shown, seed=seed, count=count)
+    with placed(Placement(), options.where) as executor:
+        return sharded_deltas(pairs, shown, executor, seed=seed, count=count)
 
 
 def write_comparison(found: Comparison, runs: str) -> Comparison:
@@ -194,7 +211,7 @@ def _warnings(
             "any of them alone"
         )
     if not any(pairs.metrics(stage) for stage in pairs.stages):
-        sides = [", ".join(run.manifest["stages"]) for run in (base, new)]
+        sides = [", ".join(measured_stages(run)) for run in (base, new)]
         found.append(
             "no metric is compared: the runs share no stage with the same metric (the baseline "
             f"has {sides[0]}; the new run {sides[1]})"
@@ -213,10 +230,10 @@ def _warnings(
 def _id(base: Run, new: Run, options: Options) -> str:
     """Readable, and another one for other options."""
     name = f"{new.run_id}_vs_{base.run_id}"
-    if replace(options, purpose=None) == Options():
+    if replace(options, purpose=None, where=Where()) == Options():
         return name
     stated = [options.shared, sorted(options.allow), options.metrics, options.seed]
-    stated.append(options.replicates)
+    stated += [options.replicates, *(["poisson"] if options.poisson else [])]
     return f"{name}_{hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]}"
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from rayeval import files, registry
 from rayeval.columns import flatten
+from rayeval.execution.models import judge_records
 from rayeval.execution.plan.answer import AnswerSteps, chat_log, column_of
 from rayeval.execution.plan.builder import Builder, asked_in_vain, columns, found
 from rayeval.execution.plan.questions import drawn
@@ -41,7 +42,9 @@ def judging_steps(
     """`judged`, and `judged_again` where a sample is judged twice.
 
     answers: of every variant its answers, and what its contexts say (`judge.item`).
+    Raises ConfigError for a file of calibration that is none.
     """
+    judge_records(config)  # rather now than when all is paid for
     asked = ("question_id", "question", "reference_answer")
     batch = (*columns(resolved, *asked, error="resolved.error"), *answers)
     judged = _judging(builder, config, batch, again=False)

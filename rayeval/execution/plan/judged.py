@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -14,12 +14,13 @@ from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.gold import GoldSteps
 from rayeval.execution.plan.missed import MissedSteps
+from rayeval.execution.plan.totals import Numbered, total_steps
 from rayeval.execution.step import Column, Step
 from rayeval.metrics import pipeline as pipelines
+from rayeval.metrics.answers.scores import SCORES
 from rayeval.metrics.failure.first_failure import FAILURES
 from rayeval.metrics.per_query import PerQuery
 from rayeval.metrics.pipeline import Later, Pipeline
-from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.retrieve.dense.config import Dense
 from rayeval.retrieve.foreign.config import HttpArm, PythonArm
 from rayeval.retrieve.lexical.bm25 import Bm25
@@ -29,6 +30,8 @@ LATER = {
     "reranked": Later("reranked", "rerank"),
     "context": Later("context", "context"),
 }
+FLAT = 3
+"""Raised when the same batch gives other numbers or failures."""
 RECALL = {"index_recall": pa.float64(), "lost_gold": pa.int64(), "lost_harmless": pa.int64()}
 
 
@@ -82,47 +85,45 @@ def judge_steps(
         for stage, step in recalls.items()
         for name in RECALL
     ]
-    per_query = builder.add(
-        Step(
-            name="per_query",
-            kind="map",
-            identity={**metrics.identity(), "pipeline": repr(pipeline)},
-            make=partial(registry.per_query, metrics, pipeline, extras),
-            schema=numbers.schema,
-            batch=(*batch, *merged),
-            aligned=False,
-            tolerant=True,
-        )
+    told = {"metrics": metrics.identity(), "pipeline": repr(pipeline)}
+    every = (*batch, *merged)
+    per_query = _flat("per_query", told, partial(registry.per_query, metrics, pipeline, extras),
+                      numbers.schema, every)  # fmt: skip
+    per_answer = None
+    if pipeline.answers:
+        made = partial(registry.per_answer, metrics, pipeline)
+        per_answer = builder.add(_flat("per_answer", told, made, numbers.answers_schema, batch))
+    walk = {"full": metrics.full, "pipeline": repr(pipeline)}
+    failures = _flat("failures", walk, partial(registry.first_failure, pipeline, metrics.full),
+                     FAILURES, (*batch, *missed.batch()))  # fmt: skip
+    stages = pipeline.stages
+    hits = tuple(c for c in batch if c.name in ("question_id", *stages))
+    scores = _flat("top_scores", {"stages": list(stages)}, partial(registry.top_scores, stages),
+                   SCORES, hits)  # fmt: skip
+    per_query, failures, scores = map(builder.add, (per_query, failures, scores))
+    return total_steps(
+        builder, numbers, Numbered(resolved, per_query, failures, scores, per_answer)
     )
-    failures = builder.add(
-        Step(
-            name="failures",
-            kind="map",
-            identity={"step": "failures/2", "full": metrics.full, "pipeline": repr(pipeline)},
-            make=partial(registry.first_failure, pipeline, metrics.full),
-            schema=FAILURES,
-            batch=(*batch, *missed.batch()),
-            aligned=False,
-            tolerant=True,
-        )
+
+
+def _flat(
+    name: str,
+    identity: Mapping[str, Any],
+    make: Callable[..., Any],
+    schema: pa.Schema,
+    batch: tuple[Column, ...],
+) -> Step:
+    """A step with rows of its own for every question, whatever failed before."""
+    return Step(
+        name=name,
+        kind="map",
+        identity={"step": name, "v": FLAT, **identity},
+        make=make,
+        schema=schema,
+        batch=batch,
+        aligned=False,
+        tolerant=True,
     )
-    totals = {
-        name: builder.add(
-            Step(
-                name=name,
-                kind="produce",
-                identity={"step": name, "measured": numbers.measured},
-                make=partial(registry.totals, numbers.measured, name),
-                schema=schema,
-                sharded={"per_query": per_query.key, "questions": resolved.key},
-            )
-        )
-        for name, schema in (("aggregate", AGGREGATE), ("slices", SLICES))
-    }
-    return {
-        f"{name}.parquet": step
-        for name, step in {"per_query": per_query, "failures": failures, **totals}.items()
-    }
 
 
 def _recall(builder: Builder, arm: Arm, gold: GoldSteps, resolved: Step) -> Step:

@@ -26,8 +26,10 @@ def score_anything(
     """The run of a file, of tables of schema FOREIGN, or of rows as JSON Lines have them."""
     if isinstance(trace, str | os.PathLike):
         return score(golden, [os.fspath(trace)], options)
-    if isinstance(trace, pl.DataFrame | pa.Table):
-        trace = [trace if isinstance(trace, pa.Table) else trace.to_arrow()]
+    if isinstance(trace, pl.DataFrame):
+        trace = trace.to_arrow()
+    if isinstance(trace, pa.Table):
+        trace = [trace]
     if isinstance(trace, bytes | Mapping) or not isinstance(trace, Iterable):
         raise ConfigError(
             f"trace is {shown(trace)}; expected a path, tables of schema FOREIGN, or rows"

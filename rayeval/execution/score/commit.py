@@ -18,10 +18,12 @@ from rayeval.execution.driver import Done
 from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
 from rayeval.execution.latency import LATENCY
+from rayeval.execution.models import judge_pins, judge_records, judge_text
 from rayeval.execution.runs import PLAN
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.plan import ScorePlan
 from rayeval.execution.store import read
+from rayeval.registry.scoring import Scoring
 from rayeval.tables import TEXT, conform
 
 
@@ -30,18 +32,14 @@ def commit_score(
     plan: ScorePlan,
     done: Mapping[str, Done],
     warnings: Sequence[str],
-    answers: pa.Table,
     executor: Executor,
 ) -> None:
-    """Tables, report; then the manifest. answers: of the trace, kept where there are any."""
+    """Tables, report; then the manifest."""
     files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
     config = job.of_score
     keys = {name: step.key for name, step in plan.tables}
     task = (job.folder, job.options.root, plan.resolved.key, plan.scored.key, keys)
     [written] = executor.call(write_tables, [task])
-    if answers.num_rows:
-        name = "answers.parquet"
-        written[name] = artifacts.write_one(job.folder, name, [answers])
     passages = written["passages.parquet"]["rows"]
     value = _made_of(job, config, plan, passages)
     seal(job, {**value, **described(job, plan, done, warnings)}, written)
@@ -72,16 +70,18 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
             "documents": catalogue.num_rows,
             "chunks": passages,
         },
-        "stages": list(_stages(plan)),
-        "models": {},
+        "stages": list(_scoring(plan).stages),
+        "answers": list(_scoring(plan).pipeline.answers),
+        "models": {} if config.judge is None else {"judge": judge_text(config.judge)},
+        "judge": judge_pins(config.judge),
+        "calibration": judge_records(config.judge),
         "tokenizer": config.tokenizer.identity(),
     }
 
 
-def _stages(plan: ScorePlan) -> Sequence[str]:
-    """In the pipeline's order."""
-    scoring = cast("Any", plan.scored.make).args[0]
-    return cast("Sequence[str]", scoring.stages)
+def _scoring(plan: ScorePlan) -> Scoring:
+    """How the trace was scored."""
+    return cast("Scoring", cast("Any", plan.scored.make).args[0])
 
 
 def _rows(root: str, key: str, column: str) -> Iterator[pa.Table]:

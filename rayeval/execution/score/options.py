@@ -37,12 +37,14 @@ class ScoreOptions:
     name: str = "score"
     label: str | None = None
     """What messages call the trace; None: its paths."""
+    ray: bool = False
+    ray_address: str | None = None
     workers: int | None = None
 
     @property
     def where(self) -> Options:
-        """Where the run and the store lie."""
-        return Options(runs=self.runs, store=self.store, workers=self.workers)
+        """Where the run and the store lie, and who computes."""
+        return Options(self.runs, self.store, self.ray, self.ray_address, self.workers)
 
     def config(self, golden: str, trace: Sequence[str]) -> ScoreConfig:
         """The configuration of a score; ConfigError lists what is wrong with it."""

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 
 from rayeval import registry
-from rayeval.corpus.units import Unit
 from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
+from rayeval.execution.plan.totals import Numbered, total_steps
+from rayeval.execution.score.answers import Answered, answered, answers_step, reading
 from rayeval.execution.score.config import ScoreConfig
-from rayeval.execution.step import Step, digest
+from rayeval.execution.score.inputs import ScoreInputs
+from rayeval.execution.step import Step
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.golden.locate import SPOT, Locate
+from rayeval.metrics.answers.scores import SCORES
 from rayeval.metrics.failure.first_failure import FAILURES
-from rayeval.metrics.totals import AGGREGATE, SLICES
 from rayeval.registry.scoring import READ, Scoring
-from rayeval.tables import CATALOGUE, QUESTIONS, TEXT
-
-
-@dataclass(frozen=True)
-class ScoreInputs:
-    """What is read, by content."""
-
-    golden_sha256: str
-    trace_sha256: str
-    chunks_sha256: str
-    units: tuple[Unit, ...] = ()
-    fingerprints: tuple[str, ...] = ()
-
-    @property
-    def pins(self) -> dict[str, str]:
-        """What a resumed run must find again."""
-        corpus = digest(list(self.fingerprints))
-        return {
-            "golden": self.golden_sha256,
-            "trace": self.trace_sha256,
-            "chunks": self.chunks_sha256,
-            "corpus": corpus,
-        }
+from rayeval.tables import CATALOGUE, QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -57,9 +38,19 @@ class ScorePlan(Steps):
     """Outputs that are tables of the run as they are."""
 
 
-def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> ScorePlan:
-    """The steps over what `inputs` found. scoring: how the trace is read."""
-    builder = Builder(config)
+def make_plan(
+    config: ScoreConfig,
+    inputs: ScoreInputs,
+    scoring: Scoring,
+    given: str | None = None,
+    root: str | None = None,
+) -> ScorePlan:
+    """The steps over what `inputs` found.
+
+    scoring: how the trace is read. given: the key of its answers, where it has some. root: the
+    store that the run will use.
+    """
+    builder = Builder(config, root=root)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
     if config.corpus is None:
         anchored, catalogue = None, builder.add(_no_corpus())
@@ -71,8 +62,14 @@ def make_plan(config: ScoreConfig, inputs: ScoreInputs, scoring: Scoring) -> Sco
         catalogue = corpus.catalogue
         resolved = question_steps(builder, golden, corpus)
         anchored = _anchored(builder, inputs, scoring, corpus)
-    scored = builder.add(_scored(config, inputs, scoring, resolved, catalogue, anchored))
-    tables = _tables(builder, scoring, scored, resolved)
+    whole = {"catalogue": catalogue.key, **({} if anchored is None else {"texts": anchored.key})}
+    found = Answered()
+    if given is not None:
+        told = {**whole, "given": given}
+        answers = builder.add(answers_step(config, inputs, scoring, resolved, told))
+        found = answered(builder, config, answers, resolved)
+    scored = builder.add(_scored(config, inputs, scoring, resolved, whole, found))
+    tables = (*_tables(builder, scoring, scored, resolved), *found.tables.items())
     return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
 
 
@@ -140,29 +137,19 @@ def _scored(
     inputs: ScoreInputs,
     scoring: Scoring,
     resolved: Step,
-    catalogue: Step,
-    anchored: Step | None,
+    whole: Mapping[str, str],
+    said: Answered,
 ) -> Step:
-    texts = {} if anchored is None else {"texts": anchored.key}
     return Step(
         name="scored",
         kind="map",
-        identity={
-            "step": "scored",
-            "v": 3,
-            "trace": inputs.trace_sha256,
-            "chunks": inputs.chunks_sha256,
-            "metrics": scoring.metrics.identity(),
-            "pipeline": repr(scoring.pipeline),
-            "any_order": scoring.any_order,
-            "depth": scoring.depth,
-            "tokenizer": config.tokenizer.identity(),
-        },
+        identity={"step": "scored", "v": 3, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
-        batch=columns(resolved, *READ),
-        whole={"catalogue": catalogue.key, **texts},
+        batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),
+        whole=whole,
         tolerant=True,
+        threads=not scoring.counts_tokens,  # not every tokenizer bears several at once
     )
 
 
@@ -170,27 +157,28 @@ def _tables(
     builder: Builder, scoring: Scoring, scored: Step, resolved: Step
 ) -> tuple[tuple[str, Step], ...]:
     """File name → the step whose output is that table."""
-    numbers = [("stage", TEXT), ("status", TEXT)]
-    numbers += [(name, pa.float64()) for name in scoring.numbers.names]
-    per_query = _unpacked(
-        builder, scored, "per_query", pa.schema([("question_id", TEXT), *numbers])
+    numbers = scoring.numbers
+    per_answer = None
+    if scoring.pipeline.answers:
+        per_answer = _unpacked(builder, scored, "per_answer", numbers.answers_schema)
+    scores = Step(
+        name="top_scores",
+        kind="map",
+        identity={"step": "top_scores"},
+        make=registry.trace_scores,
+        schema=SCORES,
+        batch=columns(scored, "question_id", "trace"),
+        aligned=False,
+        tolerant=True,
     )
-    failures = _unpacked(builder, scored, "failures", FAILURES)
-    measured = scoring.numbers.measured
-    totals = [
-        builder.add(
-            Step(
-                name=name,
-                kind="produce",
-                identity={"step": name, "measured": measured},
-                make=partial(registry.totals, measured, name),
-                schema=schema,
-                sharded={"per_query": per_query.key, "questions": resolved.key},
-            )
-        )
-        for name, schema in (("aggregate", AGGREGATE), ("slices", SLICES))
-    ]
-    return tuple((f"{step.name}.parquet", step) for step in (per_query, failures, *totals))
+    told = Numbered(
+        resolved,
+        per_query=_unpacked(builder, scored, "per_query", numbers.schema),
+        failures=_unpacked(builder, scored, "failures", FAILURES),
+        scores=builder.add(scores),
+        per_answer=per_answer,
+    )
+    return tuple(total_steps(builder, numbers, told).items())
 
 
 def _unpacked(builder: Builder, scored: Step, name: str, schema: pa.Schema) -> Step:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
-from rayeval.errors import DataError, Problem
+from rayeval.answer.foreign import CONTEXT
+from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
     begun,
@@ -24,8 +25,9 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.golden import golden_file
+from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.options import ScoreOptions
-from rayeval.execution.score.plan import ScoreInputs, make_plan
+from rayeval.execution.score.plan import make_plan
 from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
@@ -37,6 +39,7 @@ from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
 from rayeval.words import plural, verb
 
+EMPTY = "no question has a stage"
 NAMED = 5
 """Questions that a message names."""
 
@@ -69,8 +72,10 @@ def score_tables(
 ) -> Run:
     """As `score`, of a trace at hand: tables of schema FOREIGN."""
     options = options or ScoreOptions()
-    path = spool_tables(tables, options.where.root)
-    return score(golden, [path], replace(options, format=None, label="the given trace"), watcher)
+    paths = spool_tables(tables, options.where.root)
+    if not paths:
+        raise DataError([Problem("the given trace", None, None, "empty_trace", EMPTY)])
+    return score(golden, paths, replace(options, format=None, label="the given trace"), watcher)
 
 
 def execute_score(job: Job, watcher: Watcher) -> Run:
@@ -83,7 +88,12 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         inputs = ScoreInputs(golden, spooled.sha256, hashed(config.chunks), *corpus)
         job.pin(inputs.pins)
         scoring, names = _scoring(config, spooled)
-        plan = make_plan(config, inputs, scoring)
+        if config.judge is not None and not spooled.answers:
+            raise ConfigError(
+                f"{config.trace.name} has no answers to judge: leave out --judge, or give the "
+                "trace's questions their `answer`"
+            )
+        plan = make_plan(config, inputs, scoring, spooled.answers, root)
         done, warnings = compute(root, plan, executor, watcher)
         flags = [
             read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)
@@ -94,7 +104,7 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
             said += unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *warnings], spooled.answers, executor)
+        commit_score(job, plan, done, [*said, *warnings], executor)
     return Run(job.folder)
 
 
@@ -104,10 +114,13 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     names = pa.concat_tables(tables)
     refuse_nameless(names, config.trace.name)
     if not names.num_rows:
-        raise DataError([Problem(config.trace.name, None, None, "empty_trace", "it has no row")])
+        raise DataError([Problem(config.trace.name, None, None, "empty_trace", EMPTY)])
     stages = in_order(names) or [ONE_STAGE]  # of questions that all failed before any stage
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
+    if spooled.answers is not None:
+        asked = () if config.judge is None else tuple(config.judge.asked)
+        pipeline = replace(pipeline, answers=("answer",), judged=asked)
     scoring = Scoring(
         paths=spooled.paths,
         stages=pipeline.stages,
@@ -117,8 +130,16 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
         depth=None if config.trace.keep else _depth(config),
         chunks=tuple(config.chunks),
         file=config.trace.name,
+        handed=_handed(spooled, pipeline.stages),
     )
     return scoring, pl.DataFrame(pl.from_arrow(names.select(["question_id"])))
+
+
+def _handed(spooled: Spooled, stages: Sequence[str]) -> str | None:
+    """The stage with what answers were handed, where there are answers and it can be known."""
+    if spooled.answers is None:
+        return None
+    return CONTEXT if CONTEXT in stages else stages[-1] if spooled.contexts else None
 
 
 def _depth(config: ScoreConfig) -> int:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.execution.artifacts import write_one
 from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
@@ -40,7 +42,10 @@ class Spooled:
     """Of the files that it was read from."""
     paths: tuple[str, ...]
     """Parquet files in order of questions."""
-    answers: pa.Table
+    answers: str | None = None
+    """The key of the output with tables.ANSWERS, where there are any."""
+    contexts: bool = False
+    """Whether the answers come with what the model was sent."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -54,28 +59,30 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
             raise ConfigError(f"trace: there is no file at {path}")
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
-        return Spooled(sha256, tuple(paths), ANSWERS.empty_table())
+        return Spooled(sha256, tuple(paths))
     key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
     hits, answers = Output(root, key), Output(root, digest({"answers": key}))
     if hits.manifest() is None or answers.manifest() is None:
         ours = format_ in (None, own.NAME)
         _write((own if ours else importer(str(format_))).read(paths), hits, answers)
     [told] = answers.manifest() or []
-    rows = pa.concat_tables(read(path) for path in answers.paths())
     notes = [note.message for note in told.problems]
-    return Spooled(sha256, tuple(hits.paths()), rows, notes)
+    sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
+    contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
+    return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
 
 
-def spool_tables(tables: Iterable[pa.Table], root: str) -> str:
-    """Tables of schema FOREIGN as one Parquet file of the store, named by its content."""
-    place = f"{root}/traces"
-    whole = pa.concat_tables([FOREIGN.empty_table(), *(conform(t, FOREIGN) for t in tables)])
-    sink = pa.BufferOutputStream()
-    pq.write_table(_sorted(whole), sink, compression="zstd", row_group_size=GROUP_ROWS)
-    data = bytes(sink.getvalue())
-    path = f"{files.absolute(place)}/{hashlib.sha256(data).hexdigest()[:32]}.parquet"
-    files.write_bytes(path, data)
-    return path
+def spool_tables(tables: Iterable[pa.Table], root: str) -> list[str]:
+    """Tables of schema FOREIGN as Parquet files of the store: sorted runs, named by content."""
+    folder = f"{files.absolute(root)}/traces"
+    fs, inner = files.open_fs(folder)
+    fs.create_dir(inner, recursive=True)
+    names = []
+    for run in _runs(tables):
+        temporary = f"{uuid.uuid4().hex}.parquet"
+        names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
+        fs.move(f"{inner}/{temporary}", f"{inner}/{names[-1]}")
+    return [f"{folder}/{name}" for name in names]
 
 
 def importer(name: str) -> Importer:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -35,6 +36,8 @@ _AROUND: dict[str, Callable[[], dict[str, Any]]] = {
     "hardware": manifest.hardware,
 }
 """What a manifest says of where a run was made."""
+Made = dict[str, Callable[[], Iterable[pa.Table]]]
+"""What makes each table of a run."""
 
 
 def score_trec(
@@ -55,8 +58,10 @@ def score_trec(
         }
         facts |= {name: pool.submit(found) for name, found in _AROUND.items()}
         judgements, run = read_judgements(golden), _read(path)
-    documents = None if options.corpus is None else known.documents(options.corpus)
-    warnings = [str(each) for each in _warnings(judgements, run, (golden, path), documents)]
+        documents = None if options.corpus is None else known.documents(options.corpus)
+        left_out = pool.submit(_warnings, judgements, run, (golden, path), documents)
+        result = judged(run, judgements)
+        warnings = [str(each) for each in left_out.result()]
     for line in warnings:
         (watcher or Silent()).say(f"warning  {line}")
     there = 0 if documents is None else documents.count
@@ -72,9 +77,7 @@ def score_trec(
         "warnings": warnings,
         "started": started,
     }
-    content = _tables(
-        judged(run, judgements), chosen, relevant, run if options.keep_trace else None
-    )
+    content = _tables(result, chosen, relevant, run if options.keep_trace else None)
     return _commit(folder, value, content)
 
 
@@ -90,6 +93,8 @@ def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
         raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
     if options.judge is not None:
         raise ConfigError("a TREC run has no answers to judge: leave out --judge")
+    if options.ray or options.ray_address:
+        raise ConfigError("the TREC convention is scored in this process: leave out --ray")
     if not re.fullmatch(r"[\w.-]+", options.name):
         raise ConfigError(f"the name {options.name!r} can't be part of a run's id; use letters")
     return trace[0]
@@ -139,26 +144,24 @@ def _warnings(
     return found
 
 
-def _tables(
-    result: Judged, chosen: Sequence[Measure], relevant: int, run: Grouped | None
-) -> dict[str, Iterable[pa.Table]]:
-    """The files of the run; the hits only if `run` is given."""
+def _tables(result: Judged, chosen: Sequence[Measure], relevant: int, run: Grouped | None) -> Made:
+    """What makes the files of the run; the hits only if `run` is given."""
     values = Values(result, relevant=relevant)
     columns = {measure.name: values.value(measure) for measure in chosen}
     return {
-        "questions": [tables.questions(result, relevant)],
-        "trace": [artifacts.TRACE.empty_table()] if run is None else tables.trace(run),
-        "passages": [tables.passages(result, run)],
-        "per_query": [tables.per_query(result, columns)],
-        "failures": [tables.failures(result, relevant)],
-        "aggregate": [tables.aggregate(result, chosen, columns)],
-        "slices": [SLICES.empty_table()],
-        "latency": [LATENCY.empty_table()],
+        "questions": lambda: [tables.questions(result, relevant)],
+        "trace": lambda: [artifacts.TRACE.empty_table()] if run is None else tables.trace(run),
+        "passages": lambda: [tables.passages(result, run)],
+        "per_query": lambda: [tables.per_query(result, columns)],
+        "failures": lambda: [tables.failures(result, relevant)],
+        "aggregate": lambda: [tables.aggregate(result, chosen, columns)],
+        "slices": lambda: [SLICES.empty_table()],
+        "latency": lambda: [LATENCY.empty_table()],
     }
 
 
-def _commit(runs: str, value: dict[str, Any], content: dict[str, Iterable[pa.Table]]) -> Run:
-    """Writes tables and report; then the manifest that makes them a run."""
+def _commit(runs: str, value: dict[str, Any], content: Made) -> Run:
+    """Writes tables side by side, then the report; then the manifest that makes them a run."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     run_id = f"{stamp}-{value['name']}-{secrets.token_hex(2)}"
     folder = f"{runs.rstrip('/')}/{run_id}"
@@ -171,12 +174,17 @@ def _commit(runs: str, value: dict[str, Any], content: dict[str, Iterable[pa.Tab
     }
     fs, inner = files.open_fs(folder)
     fs.create_dir(inner, recursive=True)
-    written = {
-        f"{name}.parquet": artifacts.write_one(folder, f"{name}.parquet", parts)
-        for name, parts in content.items()
-    }
-    for name, data in write_report(Run.uncommitted(folder, value)).items():
+    names = [f"{name}.parquet" for name in content]
+    with ThreadPoolExecutor() as pool:
+        done = pool.map(partial(_write, folder), names, content.values())
+        written = dict(zip(names, done, strict=True))
+    run = Run.uncommitted(folder, {**value, "files": dict(written)})
+    for name, data in write_report(run).items():
         written[name] = files.put(folder, name, data)
     value |= {"ended": manifest.now(), "files": written}
     files.write_json(f"{folder}/{MANIFEST}", value)
     return Run(folder)
+
+
+def _write(folder: str, name: str, make: Callable[[], Iterable[pa.Table]]) -> dict[str, Any]:
+    return artifacts.write_one(folder, name, make())

@@ -18,6 +18,8 @@ from rayeval.tables import CHUNKS, TEXT, conform
 from rayeval.words import plural, verb
 
 BOM = b"\xef\xbb\xbf"
+BLOCK = 1 << 26
+"""Bytes of JSON that are read at once."""
 IDS = ("chunk_id", "source_id", "revision_id")
 
 
@@ -47,8 +49,8 @@ def _read(path: str) -> Iterator[pa.Table]:
         raise ConfigError(f"chunks: there is no file at {path}")
     fs, inner = files.open_fs(path)
     try:
-        with fs.open_input_stream(inner) as stream:
-            yield pajson.read_json(stream)
+        for block in _blocks(path):
+            yield pajson.read_json(io.BytesIO(block))
     except pa.ArrowInvalid as error:
         with fs.open_input_stream(inner) as stream:
             raise DataError([_wrong_line(stream, path, error)]) from error
@@ -65,6 +67,20 @@ def _wrong_line(stream: pa.NativeFile, path: str, error: pa.ArrowInvalid) -> Pro
         except (ValueError, RecursionError) as wrong:
             return Problem(path, number, None, "invalid_json", f"not JSON: {wrong}")
     return Problem(path, None, None, "invalid_json", str(error))
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """The file in parts of whole lines."""
+    fs, inner = files.open_fs(path)
+    rest, some = b"", False
+    with fs.open_input_stream(inner) as stream:
+        while data := stream.read(BLOCK):
+            lines, _, rest = (rest + data).rpartition(b"\n")
+            if lines.strip():
+                some = True
+                yield lines
+    if rest.strip() or not some:
+        yield rest
 
 
 def _chunks(table: pa.Table, path: str) -> pa.Table:

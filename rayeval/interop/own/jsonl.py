@@ -192,10 +192,16 @@ def _hit(hit: str | dict[str, Any]) -> dict[str, Any]:
     return {**hit, **named}
 
 
+def _named(hit: Any) -> str | None:
+    """A hit by its id, else by what it says."""
+    if isinstance(hit, str):
+        return hit
+    name: str | None = hit.get("text") if hit.get("chunk_id") is None else str(hit["chunk_id"])
+    return name
+
+
 def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
-    context = [
-        hit if isinstance(hit, str) else hit.get("text") for hit in value.get("context") or []
-    ]
+    context = [_named(hit) for hit in value.get("context") or []]
     return {
         "question_id": name,
         "repeat": repeat,

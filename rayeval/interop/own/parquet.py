@@ -22,6 +22,8 @@ FLAT = ("chunk_id", "source_id", "revision_id", "start_char", "end_char", "text"
 ONE_STAGE = "trace"
 ROWS = 512
 """Rows that are read at once, each with all its hits."""
+FLAT_ROWS = 1 << 18
+"""Hits that are read at once, where each is a row."""
 
 
 def tables(path: str, problems: list[Problem]) -> Iterator[pa.Table]:
@@ -35,7 +37,7 @@ def tables(path: str, problems: list[Problem]) -> Iterator[pa.Table]:
             yield _nested(pa.Table.from_batches([batch]))
     else:
         check_columns(path, names, ("question_id", "stage", "rank", "latency_ms", *FLAT))
-        yield _from_flat(file.read())
+        yield from map(_from_flat, _flat_parts(file))
 
 
 def opened(
@@ -109,6 +111,33 @@ def check_hits(path: str, file: pq.ParquetFile) -> None:
         known = ", ".join(FOREIGN_HIT.names)
         message = f"hits have the field {unknown[0]!r}; known are {known}: drop or rename it"
         raise DataError([Problem(path, None, None, "unknown_field", message)])
+
+
+def _flat_parts(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    """The rows, every question's in one part; all in one where a question's lie scattered."""
+    if not _together(file):
+        yield file.read()
+        return
+    rest = file.schema_arrow.empty_table()
+    for batch in file.iter_batches(FLAT_ROWS):
+        table = pa.concat_tables([rest, pa.Table.from_batches([batch])])
+        last = table.num_rows - int(_ids(table).rle().struct.field("len")[-1])
+        rest = table.slice(last)
+        if last:
+            yield table.slice(0, last)
+    yield rest
+
+
+def _together(file: pq.ParquetFile) -> bool:
+    """Whether the rows of every question stand together."""
+    batches = file.iter_batches(columns=["question_id"])
+    parts = [_ids(pa.Table.from_batches([batch])).rle().struct.field("value") for batch in batches]
+    ids = pl.concat(parts) if parts else pl.Series([], dtype=pl.String)
+    return not ids.rle().struct.field("value").is_duplicated().any()
+
+
+def _ids(table: pa.Table) -> pl.Series:
+    return pl.Series(table["question_id"]).cast(pl.String)
 
 
 def _from_flat(table: pa.Table) -> pa.Table:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +18,9 @@ from rayeval.columns import combined
 from rayeval.interop.own.parquet import ONE_STAGE, opened
 from rayeval.tables import TEXT
 
-KEPT = 3
-"""Row groups in memory: neighbouring blocks of questions share one, and one is read ahead."""
+KEPT = 6
+"""Row groups in memory: neighbouring blocks of questions, which threads ask for, share one, and one
+is read ahead."""
 LARGEST = 1 << 22
 """Hits in a row group: one of more is too large to be read for a few of its questions."""
 
@@ -40,6 +42,7 @@ class TraceFile:
         self.metadata: pq.FileMetaData = opened(path).metadata
         self.columns: list[str] = self.metadata.schema.to_arrow_schema().names
         self._open: OrderedDict[int, Future[pa.Table]] = OrderedDict()
+        self._lock = Lock()
 
     @cached_property
     def names(self) -> pa.Table:
@@ -81,12 +84,14 @@ class TraceFile:
 
     def _read(self, number: int) -> pa.Table:
         """A row group; meanwhile the one after it is read ahead."""
-        for wanted in (number, number + 1):
-            if wanted < self.metadata.num_row_groups and wanted not in self._open:
-                self._open[wanted] = _reader().submit(self._whole, wanted)
-        while len(self._open) > KEPT:
-            self._open.popitem(last=False)
-        return self._open[number].result()
+        with self._lock:
+            for wanted in (number, number + 1):
+                if wanted < self.metadata.num_row_groups and wanted not in self._open:
+                    self._open[wanted] = _reader().submit(self._whole, wanted)
+            found = self._open[number]
+            while len(self._open) > KEPT:
+                self._open.popitem(last=False)
+        return found.result()
 
     def _whole(self, number: int) -> pa.Table:
         return plain(self._group(number, self._columns))
@@ -147,8 +152,8 @@ def plain(table: pa.Table) -> pa.Table:
 
 @cache
 def _reader() -> ThreadPoolExecutor:
-    """One thread that reads while others compute."""
-    return ThreadPoolExecutor(1, "trace")
+    """Threads that read while others compute."""
+    return ThreadPoolExecutor(2, "trace")
 
 
 class Trace:

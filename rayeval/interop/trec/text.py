@@ -54,11 +54,11 @@ def read(path: str, layout: Layout) -> pl.DataFrame:
     Raises DataError with every line that is malformed, or if there is no line at all.
     """
     data = contents(path)
+    frame = None
     try:
         if alike(data, len(layout.fields)):
             frame = _alike(data, files.open_fs(path)[1], layout)
-        else:
-            frame = _uneven(data, layout)
+        frame = _uneven(data, layout) if frame is None else frame
     except pl.exceptions.PolarsError as error:
         raise refused(path, layout) from error
     if frame is None:
@@ -94,7 +94,7 @@ def contents(path: str) -> Buffer:
 def alike(data: Buffer, width: int) -> bool:
     """Whether one kind of blank, never two together, stands between `width` fields of every line.
 
-    Short and long lines can cancel out; the short ones then lack their last field.
+    Short and long lines can cancel out; the long ones then have a field more.
     """
     view = np.frombuffer(data, np.uint8)
     if not len(view) or view[0] <= ord(" ") or view[0] == ord("#"):
@@ -121,13 +121,15 @@ def _separator(data: Buffer) -> int:
 
 
 def _alike(data: Buffer, place: str, layout: Layout) -> pl.DataFrame | None:
-    """The table in a file of equal lines; None where one lacks its last field."""
+    """The table in a file of equal lines; None where one has a field more, or can't be read."""
     source = place if isinstance(data, mmap.mmap) else data  # a file at hand needs no copy
-    schema = dict.fromkeys(layout.fields, pl.String) | layout.kept
-    last = layout.fields[-1]
-    wanted = list(dict.fromkeys([*layout.kept, last]))
-    frame = _parsed(source, chr(_separator(data)), schema, wanted)
-    return frame.select(list(layout.kept)) if frame[last].null_count() == 0 else None
+    schema = dict.fromkeys(layout.fields, pl.String) | layout.kept | {"more": pl.Boolean}
+    try:  # an empty column of booleans costs nothing; whatever else stands there is no boolean
+        frame = _parsed(source, chr(_separator(data)), schema, [*layout.kept, "more"])
+    except pl.exceptions.PolarsError:
+        return None
+    whole = frame["more"].null_count() == frame.height
+    return frame.select(list(layout.kept)) if whole else None
 
 
 def _uneven(data: Buffer, layout: Layout) -> pl.DataFrame | None:

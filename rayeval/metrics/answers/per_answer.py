@@ -21,6 +21,18 @@ from rayeval.tables import TEXT, TEXTS
 
 UNJUDGED = "unjudged"
 """The column with the metrics that are NaN because a judge failed, where there is a judge."""
+ANSWERED = pa.schema(
+    [
+        ("question_id", TEXT),
+        ("stage", TEXT),
+        ("repeat", pa.int64()),
+        ("evidence", TEXT),  # of the gold its context held all | some | none; null: nobody knows
+        ("refused", pa.bool_()),
+        ("right", TEXT),  # right | partial | wrong; null of a refusal, and where nobody knows
+    ]
+)
+"""What is told of every answer besides its metrics. Right is what a judge says, or without one
+whether it contains the reference."""
 Measures = Mapping[str, Sequence[Measure]]
 """The metrics of every variant."""
 
@@ -28,15 +40,13 @@ Measures = Mapping[str, Sequence[Measure]]
 def schema(measures: Measures, pipeline: Pipeline) -> pa.Schema:
     """Of the rows of every answer."""
     names = dict.fromkeys(m.name for v in pipeline.answers for m in measures[v])
-    known = [("question_id", TEXT), ("stage", TEXT), ("repeat", pa.int64()), ("evidence", TEXT)]
-    return pa.schema([*known, *((name, pa.float64()) for name in names)])
+    return pa.schema([*ANSWERED, *((name, pa.float64()) for name in names)])
 
 
 def per_answer(batch: pa.Table, block: Block, pipeline: Pipeline, measures: Measures) -> pa.Table:
     """A row per answer that is no error, by question, variant and repeat.
 
-    `evidence`: how much of the gold its context held, all, some or none; null where that isn't
-    known. A metric is NaN where it is undefined and where a judge failed.
+    A metric is NaN where it is undefined and where a judge failed.
     """
     wanted = schema(measures, pipeline)
     tables = [wanted.empty_table()]
@@ -48,6 +58,8 @@ def per_answer(batch: pa.Table, block: Block, pipeline: Pipeline, measures: Meas
             "stage": pa.array([variant] * len(given.row), TEXT),
             "repeat": given.repeat,
             "evidence": pa.array(LEVELS, TEXT).take(pa.array(level, mask=level < 0)),
+            "refused": pa.array(given.abstained == 1, mask=np.isnan(given.abstained)),
+            "right": answers.right(judged="correctness" in pipeline.judged),
             **{m.name: answers.value(m.metric).number for m in measures[variant]},
         }
         absent = {n: np.full(len(given.row), np.nan) for n in wanted.names if n not in columns}

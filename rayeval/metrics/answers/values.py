@@ -17,7 +17,7 @@ from rayeval.metrics.answers.context import NONE, Handed
 from rayeval.metrics.answers.given import given
 from rayeval.metrics.block import Block
 from rayeval.metrics.evidence import bools, ints
-from rayeval.metrics.names import Metric
+from rayeval.metrics.names import METRICS, Metric
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.metrics.ranking import ranking, share
 from rayeval.metrics.spans import Bools
@@ -113,6 +113,14 @@ class AnswerValues:
         pairs = zip(*(text.take(at).to_pylist() for text in texts), strict=True)
         number[said] = [measure(answer, reference) for answer, reference in pairs]
         return number
+
+    def right(self, *, judged: bool) -> pa.Array:
+        """(n_answers,), as `per_answer.ANSWERED` says it."""
+        name = "answer_correctness" if judged else "contains_reference"
+        number = self.value(METRICS[name]).number
+        known = ~np.isnan(number) & self.given.said
+        codes = np.where(known, 2 - 2 * np.where(known, number, 0.0), -1).astype(np.int64)
+        return pa.array(["right", "partial", "wrong"], TEXT).take(pa.array(codes, mask=~known))
 
     def refused(self, *, answerable: bool) -> Floats:
         """(n_answers,): 1 for a refusal; NaN of the questions of the other kind."""

@@ -93,16 +93,16 @@ def with_answers(columns: Columns, status: Ints, found: Answered) -> Columns:
     fails = pa.array(going & (ended == FAILED))
     here = pa.array(going & (ended != SUCCESS))
     row, code = (part[going[found.others[0]]] for part in found.others)
+    names = pa.array(codes.CODES, TEXT)
+    wrong = names.take(pa.array(np.maximum(found.code, 0)))
+    others = _entries(names.take(pa.array(code)))
     observed = np.flatnonzero(found.observed)
     reached = np.flatnonzero(found.observed & (ended == SUCCESS))
-    names = pa.array(codes.CODES, TEXT)
     return columns | {
         "status": pa.array(STATUSES, TEXT).take(pa.array(ended)),
-        "code": pc.if_else(fails, names.take(pa.array(np.maximum(found.code, 0))), columns["code"]),
+        "code": pc.if_else(fails, wrong, columns["code"]),
         "stage": pc.if_else(here, pa.scalar(STAGE, TEXT), columns["stage"]),
-        "contributing": _appended(
-            columns["contributing"], row, _entries(names.take(pa.array(code)))
-        ),
+        "contributing": _appended(columns["contributing"], row, others),
         "observed_stages": _appended(columns["observed_stages"], observed, _stage(len(observed))),
         "reached_stages": _appended(columns["reached_stages"], reached, _stage(len(reached))),
     }

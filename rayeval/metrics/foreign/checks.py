@@ -132,12 +132,13 @@ def _not_finite(hits: Hits) -> Bools:
 def _rising(hits: Hits) -> Ints:
     if not hits.has("score"):
         return np.zeros(0, np.int64)
-    at = np.arange(len(hits.list))
-    if hits.field("score").null_count:  # a hit without a score says nothing of its neighbours
+    score, of, at = hits.score, hits.list, np.arange(len(hits.list))
+    if np.isnan(score).any():  # a hit without a score says nothing of its neighbours
         at = np.flatnonzero(hits.field("score").is_valid())
-    score, of = hits.score[at], hits.list[at]
-    rising = (score[1:] > score[:-1]) & (of[1:] == of[:-1])
-    return at[np.flatnonzero(rising) + 1]
+        score, of = score[at], of[at]
+    later = np.flatnonzero(score[1:] > score[:-1]) + 1
+    rising: Ints = at[later[of[later] == of[later - 1]]]
+    return rising
 
 
 def _repeated(hits: Hits) -> Ints:
@@ -160,9 +161,9 @@ def _suspects(hits: Hits, hashes: Hashes) -> Bools:
     """(n_lists,): two hits have the same hash."""
     n, suspect = len(hits.length), np.zeros(len(hits.length), bool)
     if n and (hits.length == hits.length[0]).all():  # as large traces are; small sorts are cheaper
-        folded = np.sort((hashes >> np.uint64(32)).astype(np.uint32).reshape(n, -1), axis=1)
+        folded = np.sort(hashes.view(np.uint32)[1::2].reshape(n, -1), axis=1)  # half of every hash
         return np.asarray((folded[:, 1:] == folded[:, :-1]).any(axis=1))
-    keys = apart(hashes, hits.list)
+    keys = apart(hashes, np.arange(n), hits.list)
     ordered = np.sort(keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     suspect[hits.list[np.isin(keys, again)]] = len(again) > 0
@@ -171,11 +172,11 @@ def _suspects(hits: Hits, hashes: Hashes) -> Bools:
 
 def identity(hits: Hits) -> tuple[pa.Array, Hashes]:
     """The id of every hit: its own, else that of the whole document; null of other text."""
+    if not any(hits.has(name) for name in ("chunk_id", "revision_id", "spans", "text")):
+        return hits.field("source_id"), hits.hashes("source_id")
     ids, source = hits.field("chunk_id"), hits.field("source_id")
     if ids.null_count == 0:
         return ids, hits.hashes("chunk_id")
-    if not any(hits.has(name) for name in ("chunk_id", "revision_id", "spans", "text")):
-        return source, hits.hashes("source_id")
     if hits.has("revision_id"):
         revision = pc.fill_null(hits.field("revision_id"), "")
         source = pc.binary_join_element_wise(source, revision, pa.scalar("\0", TEXT))

@@ -55,7 +55,7 @@ def columns_of(
     known_stage = hits.stage >= 0
     limit = np.where(known_stage, np.asarray(deep, np.int64)[hits.stage], 0)
     touches = touching(hits, source, evidence)
-    kept = (hits.rank <= limit[hits.list]) | touches
+    kept = touches | _first(hits, limit)
     kept[holder] = True
     if not known_stage.all():
         kept &= known_stage[hits.list]
@@ -75,12 +75,21 @@ def columns_of(
         "incomparable": _rows(evidence.row[_offsets_only(evidence)], n)
         & _rows(passages.row[bools(where.spans.is_null(), False)], n),
         "unread": _unread(passages, where, evidence, n),
-        "by_id": _rows(hits.row[unnamed if known.chunks is None else unnamed[:0]], n),
-        "touched": _rows(hits.row[touches], n),
+        "by_id": _rows(hits.rows(unnamed if known.chunks is None else unnamed[:0]), n),
+        "touched": _rows(hits.rows(np.flatnonzero(touches)), n),
     }
     unknown = unnamed[bools(source.is_null().take(pa.array(unnamed)), False)]
     arrays = {name: pa.array(flag) for name, flag in flags.items()}
     return Seen(passages, where, columns, unknown, arrays)
+
+
+def _first(hits: Hits, limit: Ints) -> Bools:
+    """(n_hits,): it is one of the first hits of its list. limit: (n_lists,), how many those are."""
+    count = np.minimum(limit, hits.length)
+    start = np.cumsum(hits.length) - hits.length
+    flags = np.zeros(len(hits.list), bool)
+    flags[np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum())] = True
+    return flags
 
 
 def _unnamed(hits: Hits) -> Ints:
@@ -144,15 +153,17 @@ def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:
     of_gold = evidence.items.field("source_id")
     own = hits.field("source_id").null_count == 0
     wanted = apart(hashed(of_gold), evidence.row)
-    keys = apart(hits.hashes("source_id") if own else hashed(source), hits.row)
+    hashes = hits.hashes("source_id") if own else hashed(source)
+    keys = apart(hashes, hits.question, hits.list)
     bits = np.uint64(64 - max(10, min(22, len(wanted).bit_length() + 7)))
     table = np.zeros(1 << (64 - int(bits)), bool)
     table[(wanted >> bits).view(np.int64)] = True
-    maybe = np.flatnonzero(table[(keys >> bits).view(np.int64)])
+    keys >>= bits
+    maybe = np.flatnonzero(table[keys.view(np.int64)])
     gold = pl.DataFrame({"row": evidence.row, "source": pl.Series(of_gold, dtype=pl.String)})
     some = pl.DataFrame(
         {
-            "row": hits.row[maybe],
+            "row": hits.rows(maybe),
             "source": pl.Series(source.take(pa.array(maybe)), dtype=pl.String),
             "hit": maybe,
         }

@@ -44,6 +44,10 @@ class Hits:
         """The question of every hit."""
         return self.question[self.list]
 
+    def rows(self, which: Ints) -> Ints:
+        """The questions of some hits."""
+        return self.question[self.list[which]]
+
     @cached_property
     def in_stage(self) -> Ints:
         """The stage of every hit."""
@@ -110,7 +114,8 @@ def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> H
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
     length = np.asarray(pc.fill_null(pc.list_value_length(combined(column)), 0)).astype(np.int64)
-    rank = np.arange(1, len(within) + 1) - np.repeat(np.cumsum(length) - length, length)
+    rank = np.arange(1, len(within) + 1)
+    rank -= np.repeat(np.cumsum(length) - length, length)
     return Hits(table, question, stage, length, within, rank, items)
 
 
@@ -127,9 +132,15 @@ def by_score(hits: Hits) -> Hits:
     return replace(sorted_, rank=hits.rank)
 
 
-def apart(hashes: Hashes, owner: Ints) -> Hashes:
-    """Hashes of (what was hashed, its owner)."""
-    return hashes + owner.astype(np.uint64) * GOLDEN_RATIO
+def apart(hashes: Hashes, owner: Ints, of: Ints | None = None) -> Hashes:
+    """Hashes of (what was hashed, its owner).
+
+    owner: (n,), or of some lists; then `of` says which list each is in, (n,).
+    """
+    salt = owner.astype(np.uint64) * GOLDEN_RATIO
+    keys = salt if of is None else salt[of]
+    keys += hashes
+    return keys
 
 
 def _without_empty(spans: pa.Array) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +22,16 @@ KEPT = pa.schema([("trace", pa.list_(STAGE)), ("passages", pa.list_(PASSAGE))])
 
 
 def kept(
-    every: Hits, passages: Hits, places: Places, stages: pa.Array, depth: int | None, n: int
+    every: Hits, passages: Hits, places: Places, stages: pa.Array, depths: Sequence[int], n: int
 ) -> dict[str, pa.Array]:
-    """Columns of KEPT: of every list the first `depth` hits, and where they lie.
+    """Columns of KEPT: of every list the first hits, and where they lie.
 
     every: all hits, of which `passages` at `places` are those that were looked at.
+    depths: (n_stages,), how many of each stage.
     """
-    which = np.flatnonzero(passages.rank <= (np.iinfo(np.int64).max if depth is None else depth))
+    which = np.flatnonzero(passages.rank <= np.asarray(depths, np.int64)[passages.in_stage])
     hits, where = passages.take(which), places.take(which)
-    ids = _ids(hits, where)
+    ids = names_of(hits, where)
     rows = pa.StructArray.from_arrays([ids, hits.field("score")], fields=list(HIT))
     listed = lists(hits.list, rows, len(every.question), null=~_listed(every))
     named = every.stage >= 0
@@ -53,7 +55,7 @@ def _passages(ids: pa.Array, hits: Hits, where: Places) -> pa.StructArray:
     return pa.StructArray.from_arrays(columns, fields=list(PASSAGE))
 
 
-def _ids(hits: Hits, where: Places) -> pa.Array:
+def names_of(hits: Hits, where: Places) -> pa.Array:
     """Their own, else the place, `source@revision[start,end)`, else a hash of the text."""
     own = hits.field("chunk_id")
     if not own.null_count:

@@ -85,10 +85,11 @@ class Places:
         parts = (self.source, self.revision, self.spans, self.tokens)
         return Places(*(part.take(at) for part in parts))
 
-    def structs(self) -> pa.StructArray:
-        """PLACE; `chunk_id` is null, since nothing looks these up by id."""
-        fields = [pa.nulls(len(self.source), TEXT), self.source, self.revision, self.spans]
-        return pa.StructArray.from_arrays([*fields, self.tokens], fields=list(PLACE))
+    def structs(self, ids: pa.Array | None = None) -> pa.StructArray:
+        """PLACE; ids: what they are called, where something looks them up by that."""
+        names = pa.nulls(len(self.source), TEXT) if ids is None else ids
+        fields = [names, self.source, self.revision, self.spans, self.tokens]
+        return pa.StructArray.from_arrays(fields, fields=list(PLACE))
 
 
 def sources(hits: Hits, found: Sequence[Lookup], known: Known) -> pa.Array:

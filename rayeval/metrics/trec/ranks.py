@@ -8,8 +8,12 @@ hashes of ids to find the judged ones; whatever a hash finds is compared as text
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +24,8 @@ from rayeval.metrics.ranking import NEVER
 
 Keys = npt.NDArray[np.uint64]
 _PAIR = ["query", "document"]
+_TOGETHER = 1 << 16
+"""Hits whose keys are sorted together; few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +70,17 @@ class Grouped:
 
 def grouped(run: pl.DataFrame) -> Grouped:
     """`run` (`query, document, score`) by query; most runs are so already."""
-    first = _starts(run["query"])
-    if run["query"].gather(first).is_duplicated().any():
+    queries, bounds = _stretches(run["query"])
+    if queries.is_duplicated().any():
         run = run.sort("query", maintain_order=True)
-        first = _starts(run["query"])
-    bounds = np.append(first.to_numpy().astype(np.int64), run.height)
-    return Grouped(run, run["query"].gather(first), bounds[:-1], bounds[1:])
+        queries, bounds = _stretches(run["query"])
+    return Grouped(run, queries, bounds[:-1], bounds[1:])
 
 
-def _starts(query: pl.Series) -> pl.Series:
-    return query.ne_missing(query.shift(1)).arg_true()
+def _stretches(query: pl.Series) -> tuple[pl.Series, Ints]:
+    """Neighbours with the same query: its id, and (n_stretches + 1,) where they begin and end."""
+    runs = query.rle().struct.unnest()
+    return runs["value"], np.append(0, np.cumsum(runs["len"].to_numpy(), dtype=np.int64))
 
 
 class Ids:
@@ -87,19 +94,14 @@ class Ids:
         self.documents, self.start, self.end = documents, start, end
         longest = int((end - start).max(initial=1))
         self._mask = np.uint64((1 << longest.bit_length()) - 1)
-        self._keys = self._hashes(documents)
-        place = np.arange(longest, dtype=np.uint64)
-        alike = [np.empty(0, np.int64)]
-        for first, last in zip(start.tolist(), end.tolist(), strict=True):
-            keys = self._keys[first:last]
-            keys |= place[: last - first]
-            keys.sort()
-            same = (keys[1:] ^ keys[:-1]) <= self._mask
-            if same.any():
-                at = np.flatnonzero(same)
-                at = np.union1d(at, at + 1)
-                alike.append(first + (keys[at] & self._mask).astype(np.int64))
-        self.alike = np.concatenate(alike)
+        self._keys = np.empty(len(documents), np.uint64)
+        self._place = np.arange(longest, dtype=np.uint64)
+        workers = os.cpu_count() or 1
+        shares = np.searchsorted(end, np.linspace(0, len(documents), workers + 1)[1:]) + 1
+        bounds = np.unique([0, *np.minimum(shares, len(end))]).tolist()
+        with ThreadPoolExecutor(workers) as pool:
+            found = list(pool.map(self._sort, *zip(*pairwise(bounds), strict=True)))
+        self.alike = np.concatenate([np.empty(0, np.int64), *found])
         """Hits whose ids may be those of others in their stretch."""
 
     def rows(self, group: Ints, documents: pl.Series) -> Ints:
@@ -121,17 +123,41 @@ class Ids:
             at = at + 1
         return found
 
+    def _sort(self, first: int, last: int) -> Ints:
+        """Makes the keys of the stretches `first` up to `last`; their hits that may be alike."""
+        alike = [np.empty(0, np.int64)]
+        for at, to in _as_long(self.end[first:last] - self.start[first:last]):
+            begin, stop = int(self.start[first + at]), int(self.end[first + to - 1])
+            keys = self._keys[begin:stop].reshape(to - at, -1)
+            keys[:] = self._hashes(self.documents[begin:stop]).reshape(keys.shape)
+            keys |= self._place[: keys.shape[1]]
+            keys.sort(axis=1)
+            same = (keys[:, 1:] ^ keys[:, :-1]) <= self._mask
+            if same.any():
+                row, column = np.nonzero(same)
+                pairs = np.concatenate([keys[row, column], keys[row, column + 1]]) & self._mask
+                starts = self.start[first + at + np.concatenate([row, row])]
+                alike.append(np.unique(starts + pairs.astype(np.int64)))
+        return np.concatenate(alike)
+
     def _hashes(self, documents: pl.Series) -> Keys:
         hashes: Keys = documents.hash().to_numpy() & ~self._mask
         return hashes
 
 
+def _as_long(length: Ints) -> Iterator[tuple[int, int]]:
+    """(first, last + 1) of neighbours that are equally long, not too many at once."""
+    changes = np.flatnonzero(np.diff(length, prepend=-1)).tolist()
+    for first, last in pairwise([*changes, len(length)]):
+        step = max(1, _TOGETHER // max(1, int(length[first])))
+        for at in range(first, last, step):
+            yield at, min(at + step, last)
+
+
 def judged(run: Grouped, judgements: pl.DataFrame) -> Judged:
     """What a run makes of `judgements` (`query, document, grade`), by query and in their order."""
     judgements = judgements.sort("query", maintain_order=True)
-    start = _starts(judgements["query"])
-    queries = judgements["query"].gather(start)
-    first = np.append(start.to_numpy().astype(np.int64), judgements.height)
+    queries, first = _stretches(judgements["query"])
     query = np.repeat(np.arange(len(queries)), np.diff(first))
     groups = pl.DataFrame({"query": run.queries}).with_row_index("group")
     joined = queries.to_frame("query").join(groups, on="query", how="left", maintain_order="left")
@@ -147,14 +173,16 @@ def judged(run: Grouped, judgements: pl.DataFrame) -> Judged:
 
 def _ranks(run: Grouped, group: Ints, row: Ints) -> Ints:
     """(n,): the 1-based ranks of hits."""
-    scores = run.hits["score"].to_numpy() + 0.0  # one zero, not two
-    score, start, end = scores[row], run.start[group], run.end[group]
-    for first, last in zip(run.start.tolist(), run.end.tolist(), strict=True):
-        scores[first:last].sort()
-    not_higher = _bisect(scores, score, start, end, after=True)
-    lower = _bisect(scores, score, start, end)
-    rank = end - not_higher + 1
-    tied = np.flatnonzero(not_higher - lower > 1)
+    below = 0.0 - run.hits["score"].to_numpy()  # the best first; one zero, not two
+    score, start, end = below[row], run.start[group], run.end[group]
+    better = below[1:] < below[:-1]
+    better[run.start[1:] - 1] = False
+    rising = np.flatnonzero(better) + 1
+    for unsorted in np.unique(np.searchsorted(run.start, rising, side="right") - 1).tolist():
+        below[run.start[unsorted] : run.end[unsorted]].sort()
+    at = _bisect(below, score, start, end)
+    rank = at - start + 1
+    tied = np.flatnonzero((at + 1 < end) & (below[np.minimum(at + 1, len(below) - 1)] == score))
     if len(tied):
         rank[tied] += _later(run, group[tied], row[tied])
     return rank
@@ -176,19 +204,17 @@ def _later(run: Grouped, group: Ints, row: Ints) -> Ints:
     return later
 
 
-def _bisect(
-    values: Keys | Floats, wanted: Keys | Floats, start: Ints, end: Ints, *, after: bool = False
-) -> Ints:
-    """(n,): where each wanted value goes in its own sorted stretch of `values`.
+def _bisect(values: Keys | Floats, wanted: Keys | Floats, start: Ints, end: Ints) -> Ints:
+    """(n,): where each wanted value goes in its own sorted stretch of `values`, before its equals.
 
-    start, end: (n,), the stretches. after: behind values that are equal, rather than before them.
+    start, end: (n,), the stretches.
     """
     low, size = start, end - start
     while size.any():
         half = size // 2
         middle = low + half
         value = values[np.minimum(middle, len(values) - 1)]  # of an empty stretch, any will do
-        right = (size > 0) & ((value <= wanted) if after else (value < wanted))
+        right = (size > 0) & (value < wanted)
         low = np.where(right, middle + 1, low)
         size = np.where(right, size - half - 1, half)
     return low

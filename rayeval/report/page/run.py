@@ -17,7 +17,8 @@ from rayeval.report.page.shell import page
 from rayeval.report.tables import Tables
 
 COST = {"embedded_tokens": "tokens embedded", "reranked_pairs": "pairs reranked",
-        "context_tokens": "tokens of context"}  # fmt: skip
+        "context_tokens": "tokens of context", "prompt_tokens": "tokens read",
+        "completion_tokens": "tokens written"}  # fmt: skip
 """Counters of latency.parquet, in words."""
 FAILED = ("failed", "error", "missing")
 

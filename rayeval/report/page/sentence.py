@@ -70,8 +70,10 @@ def run_sentence(failures: pl.DataFrame, ranks: pl.DataFrame) -> Sentence:
     stages = failed.group_by("stage").len().sort("len", "stage", descending=[True, False])
     stage = stages["stage"][0]
     ids = order.filter(pl.col("stage") == stage)["question_id"].to_list()
-    lose = "loses its" if len(ids) == 1 else "lose their"
-    return _with(f"{len(ids)} of {plural(n, 'question')} {lose} gold at {stage}", ids)
+    lose = "loses its gold" if len(ids) == 1 else "lose their gold"
+    if stage == "answer":
+        lose = "fails" if len(ids) == 1 else "fail"
+    return _with(f"{len(ids)} of {plural(n, 'question')} {lose} at {stage}", ids)
 
 
 def comparison_sentence(

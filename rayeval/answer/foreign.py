@@ -1,0 +1,69 @@
+"""Answers that somebody else's pipeline gave, as our own are laid out.
+
+What an answer was handed is the question's stage `context`; in a trace without that stage, the hits
+of its last one whose text stands in what the tool kept of the model's input. Where neither tells,
+the context is unknown, and whether citations are valid with it.
+
+A citation is a chunk's id, a source's id, or a mark (`E1`, the first of the context). What the
+trace doesn't list is read from the answer's text, where only marks are citations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rayeval.answer.citations import mark, marks
+from rayeval.answer.refusals import refuses
+
+CONTEXT = "context"
+_BRACKETED = re.compile(r"\[(.*)\]", re.DOTALL)
+
+Hit = Mapping[str, Any]
+
+
+def handed(stage: str, hits: Sequence[Hit] | None, sent: Sequence[str | None]) -> list[Hit] | None:
+    """What an answer was handed, best first; None where nobody knows.
+
+    hits: of the question at `stage`, with `text`; None: it has no such list. sent: texts that the
+    tool kept of the model's input.
+    """
+    if hits is None:
+        return None
+    if stage == CONTEXT or not hits:
+        return list(hits)
+    texts = [text for text in sent if text]
+    return [hit for hit in hits if hit["text"] and any(hit["text"] in t for t in texts)] or None
+
+
+def answer(told: Mapping[str, Any], context: Sequence[Hit] | None) -> dict[str, Any]:
+    """A row of tables.ANSWER.
+
+    told: a row of tables.ANSWERS. context: what it was handed, with `chunk_id` and `source_id`.
+    """
+    ids = None if context is None else [hit["chunk_id"] for hit in context]
+    row = {"variant": "answer", "repeat": told["repeat"] or 0, "context": ids}
+    text = (told["answer"] or "").strip()
+    abstained = told["abstained"]
+    if abstained is None and text:
+        abstained = refuses(text)
+    if abstained:
+        return {**row, "abstained": True, "citations": []}
+    if not text:
+        return {**row, "error": "the trace has no answer, and does not say that it abstained"}
+    cited = None if context is None else _citations(told["citations"] or marks(text), context)
+    return {**row, "answer": text, "abstained": False, "citations": cited}
+
+
+def _citations(cited: Sequence[str], context: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Rows of tables.CITATION, each citation once."""
+    named = {hit["source_id"]: hit["chunk_id"] for hit in reversed(context) if hit["source_id"]}
+    named |= {mark(number): hit["chunk_id"] for number, hit in enumerate(context, start=1)}
+    named |= {hit["chunk_id"]: hit["chunk_id"] for hit in context}
+    return [{"mark": one, "chunk_id": _named(one, named)} for one in dict.fromkeys(cited)]
+
+
+def _named(one: str, named: Mapping[str, str]) -> str | None:
+    bare = _BRACKETED.fullmatch(one)
+    return named.get(one) or (named.get(bare[1]) if bare else None)

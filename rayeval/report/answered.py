@@ -1,0 +1,225 @@
+"""What the answers of a run are worth, what brackets say, and what was refused (DESIGN §7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rayeval.metrics.totals import SYNTHETIC
+from rayeval.report.tables import Tables
+
+BUYS = (("closed_book", "answer", "context buys"),
+        ("answer", "gold_context", "perfect retrieval would buy"))  # fmt: skip
+"""(less, more, what the difference is)."""
+MEANT = ("answer_correctness", "claim_f1", "faithfulness", "contains_reference", "exact_match",
+         "token_f1", "rouge_l", "abstained")  # fmt: skip
+"""The metrics whose differences between brackets mean something."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table: its name, then numbers or text."""
+
+    name: str
+    cells: tuple[float | str, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table to be read."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+
+def answered(run: Tables) -> tuple[Shown, ...]:
+    """The tables of answers; none where nothing was answered, or where there is nothing to say."""
+    found = (_metrics(run), _brackets(run), _spread(run), _refusals(run), _scores(run))
+    return tuple(table for table in found if table.rows or table.notes)
+
+
+def answered_json(run: Tables) -> dict[str, Any]:
+    """The same as values, for scripts; empty where nothing was answered."""
+    if not variants(run):
+        return {}
+    return {
+        "refusals": {stage: _stated(rates(run.abstention, stage)) for stage in _handed(run)},
+        "brackets": {
+            name: {metric: {"mean": mean, "n": n} for metric, (_, _, mean, n) in rows.items()}
+            for name, rows in brackets(run).items()
+        },
+    }
+
+
+def _stated(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """What is undefined is null."""
+    return {name: None if math.isnan(value) else value for name, value in numbers.items()}
+
+
+def _handed(run: Tables) -> list[str]:
+    """The stages where a refusal can be right or false: those with a context."""
+    return [stage for stage in variants(run) if stage != "closed_book"]
+
+
+def variants(run: Tables) -> tuple[str, ...]:
+    """The stages at which questions were answered."""
+    return tuple(run.manifest.get("answers", ()))
+
+
+def brackets(run: Tables) -> dict[str, dict[str, tuple[float, float, float, int]]]:
+    """`more − less` → metric → (mean of less, of more, of the difference, questions with both)."""
+    stages, found = variants(run), {}
+    metrics = [name for name in MEANT if name in run.per_query.columns]
+    sides = {
+        stage: run.per_query.filter(pl.col("stage") == stage).select(
+            "question_id", *(pl.col(name).fill_nan(None) for name in metrics)
+        )
+        for stage in stages
+    }
+    kept = run.questions.filter(~pl.col("slices").list.contains(SYNTHETIC)).select("question_id")
+    for less, more, _ in BUYS:
+        if less in stages and more in stages:
+            both = sides[less].join(sides[more], on="question_id", suffix=" more").join(
+                kept, on="question_id", how="semi"
+            )  # fmt: skip
+            rows = {name: _difference(both, name) for name in metrics}
+            found[f"{more} − {less}"] = {name: row for name, row in rows.items() if row[3]}
+    return found
+
+
+def _difference(both: pl.DataFrame, name: str) -> tuple[float, float, float, int]:
+    pairs = both.select(name, f"{name} more").drop_nulls().to_numpy()
+    if not len(pairs):
+        return math.nan, math.nan, math.nan, 0
+    less, more = pairs.T
+    n = len(pairs)
+    means = math.fsum(less) / n, math.fsum(more) / n, math.fsum(more - less) / n
+    return *means, n
+
+
+def rates(abstention: pl.DataFrame, stage: str, slice_: str | None = None) -> dict[str, Any]:
+    """Right and false refusals of a stage's answers, as counts and rates; NaN of nothing.
+
+    precision: right refusals / refusals. accuracy: (right refusals + answerable questions that were
+    answered) / all.
+    """
+    rows = abstention.filter(pl.col("stage") == stage, pl.col("slice").eq_missing(pl.lit(slice_)))
+    counts = rows.drop_nulls("refused").group_by("answerable", "refused").agg(pl.col("n").sum())
+    of = {(can, refused): n for can, refused, n in counts.iter_rows()}
+    right, answered_wrongly = of.get((False, True), 0), of.get((False, False), 0)
+    false, answered_ = of.get((True, True), 0), of.get((True, False), 0)
+    unanswerable, answerable = right + answered_wrongly, false + answered_
+    return {
+        "unanswerable": unanswerable,
+        "right_refusals": right,
+        "answerable": answerable,
+        "false_refusals": false,
+        "right_refusal": _share(right, unanswerable),
+        "false_refusal": _share(false, answerable),
+        "precision": _share(right, right + false),
+        "accuracy": _share(right + answered_, unanswerable + answerable),
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan
+
+
+def _metrics(run: Tables) -> Shown:
+    """A row per metric that some question has a value, or a failure, of."""
+    stages = variants(run)
+    cells = {(r["stage"], r["metric"]): r for r in run.aggregate.iter_rows(named=True)
+             if r["stage"] in stages}  # fmt: skip
+    names = dict.fromkeys(metric for _, metric in cells)
+    rows = []
+    for name in names:
+        every = [cells.get((stage, name)) for stage in stages]
+        if any(cell and (cell["n"] or cell["n_error"]) for cell in every):
+            means = [_mean(cell) for cell in every]
+            first = next(cell for cell in every if cell)
+            rows.append(Row(name, (*means, str(first["n"]), str(first["n_error"] or ""))))
+    return Shown("Answers (means over all questions)", ("metric", *stages, "n", "errors"),
+                 tuple(rows))  # fmt: skip
+
+
+def _mean(cell: Mapping[str, Any] | None) -> float | str:
+    if cell is None:
+        return ""
+    return math.nan if cell["mean"] is None else float(cell["mean"])
+
+
+def _brackets(run: Tables) -> Shown:
+    """What the context bought, and what a perfect one would."""
+    found = brackets(run)
+    rows = []
+    for less, more, what in BUYS:
+        for metric, (low, high, mean, n) in found.get(f"{more} − {less}", {}).items():
+            rows.append(Row(f"{what}: {metric}", (low, high, f"{mean:+.3f}", str(n))))
+    return Shown("Brackets (means over the same questions)", ("", "from", "to", "difference", "n"),
+                 tuple(rows))  # fmt: skip
+
+
+def _spread(run: Tables) -> Shown:
+    """Of answers given several times."""
+    own = run.spread.filter(pl.col("stage") == "answer", pl.col("metric").is_in(MEANT))
+    rows = [
+        Row(row["metric"], (row["within"], row["between"], str(row["repeated"])))
+        for row in own.iter_rows(named=True)
+    ]
+    columns = ("", "within questions", "between questions", "questions")
+    return Shown("Spread over repeats (standard deviations)", columns, tuple(rows))
+
+
+def _refusals(run: Tables) -> Shown:
+    """Evidence × refused × right, and the rates."""
+    notes = [s for stage in _handed(run) for s in _rates(stage, rates(run.abstention, stage))]
+    own = run.abstention.filter(pl.col("stage") == "answer", pl.col("slice").is_null())
+    rows = []
+    for (can, level), part in own.group_by("answerable", "evidence", maintain_order=True):
+        held = "unanswerable" if not can else f"{level or 'unknown'} of the evidence"
+        counts = [_count(part, refused=False, right=kind) for kind in ("right", "partial", "wrong")]
+        unknown = _count(part, refused=False, right=None)
+        rows.append(Row(held, (*map(str, (*counts, unknown, _count(part, refused=True))),)))
+    columns = ("context held", "right", "partly right", "wrong", "not known", "refused")
+    return Shown("Answers by what their context held", columns, tuple(rows), tuple(notes))
+
+
+def _count(part: pl.DataFrame, *, refused: bool, right: str | None = None) -> int:
+    rows = part.filter(pl.col("refused") == refused, pl.col("right").eq_missing(pl.lit(right)))
+    return int(rows["n"].sum())
+
+
+def _rates(stage: str, found: Mapping[str, Any]) -> Iterator[str]:
+    """The refusals of a stage in a line."""
+    if not found["unanswerable"] + found["answerable"]:
+        return
+    said = [
+        f"{found[f'{kind}_refusals']:,} of {found[which]:,} answers to {which} questions "
+        f"({kind}, {found[f'{kind}_refusal']:.0%})"
+        for kind, which in (("right", "unanswerable"), ("false", "answerable"))
+        if found[which]
+    ]
+    more = f"; accuracy {found['accuracy']:.0%}"
+    if found["right_refusals"] + found["false_refusals"]:
+        more += f", precision {found['precision']:.0%}"
+    both = found["unanswerable"] and found["answerable"]
+    yield f"{stage}: refused {', '.join(said)}{more if both else ''}"
+
+
+def _scores(run: Tables) -> Shown:
+    """How well every stage's best score tells whether there is an answer."""
+    rows = []
+    for row in run.thresholds.filter(pl.col("slice").is_null()).iter_rows(named=True):
+        names = ("auroc", "area", "threshold", "right_refusal", "false_refusal")
+        numbers = [math.nan if row[name] is None else row[name] for name in names]
+        rows.append(Row(row["stage"], (*numbers, str(row["n_test"]))))
+    refused = ("right refusals", "false refusals", "of test")
+    columns = ("stage", "AUROC", "risk area", "threshold of dev", *refused)
+    title = "Best score: answerable against unanswerable questions"
+    return Shown(title, columns, tuple(rows))

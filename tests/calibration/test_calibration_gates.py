@@ -1,0 +1,240 @@
+"""From a run whose answers are judged to people's labels, a record, and a gate that may decide."""
+
+import csv
+import hashlib
+import io
+import json
+
+import answer_runs
+import judge_runs
+import polars as pl
+import pytest
+from faulty import serving
+
+from rayeval.calibration.corrected import METRICS
+from rayeval.cli.main import run_command
+from rayeval.errors import ConfigError
+from rayeval.execution.judging import verdicts
+
+GATES = """gates:
+  - {metric: faithfulness, min: 0.5}
+  - {metric: contains_reference, stage: answer, min: 0.5}
+"""
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judged")
+    with serving(judge_runs.rule) as server:
+        run = answer_runs.run(judge_runs.project(folder, server.url))
+    (folder / "gates.yaml").write_text(GATES)
+    return folder, run
+
+
+def called(capsys, *arguments):
+    code = run_command([*map(str, arguments), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def gate(capsys, judged, *more):
+    folder, run = judged
+    code, found = called(capsys, "gate", run.path, "--gates", folder / "gates.yaml",
+                         "--runs", folder / "runs", *more)  # fmt: skip
+    return code, {one["metric"]: one for one in found["gates"]}
+
+
+def test_a_judge_that_nobody_calibrated_decides_nothing(capsys, judged):
+    code, found = gate(capsys, judged)
+    assert code == 3
+    assert found["faithfulness"]["verdict"] == "inconclusive"
+    assert "not calibrated for support" in found["faithfulness"]["reason"]
+    assert found["contains_reference"]["verdict"] == "pass"
+    assert found["contains_reference"]["stage"] == "answer"
+
+
+def sheet_of(capsys, judged, path, n=20):
+    _, run = judged
+    code, found = called(
+        capsys, "judge", "sample", run.path, "--task", "support", "--n", n, "--out", path
+    )
+    assert code == 0
+    data = path.read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    assert len(rows) == found["n"]
+    return rows
+
+
+def labelled(path, rows, label):
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0].keys())
+        writer.writeheader()
+        writer.writerows({**row, "label": label(n)} for n, row in enumerate(rows))
+
+
+def test_people_label_a_sheet_and_the_gate_may_decide(capsys, judged, tmp_path):
+    rows = sheet_of(capsys, judged, tmp_path / "sheet.csv")
+    assert {row["label"] for row in rows} == {""}
+    assert all("supported" not in json.dumps(row) for row in rows)  # nobody sees the verdict
+    assert any("5일이 걸린다" in row["evidence"] for row in rows)
+    assert {row["inclusion_probability"] for row in rows} == {"1.0"}
+    labelled(tmp_path / "sheet.csv", rows, lambda n: "not_in_context" if n == 0 else "supported")
+    bound = ["judge", "calibrate", "--human", tmp_path / "sheet.csv", "--run", judged[1].path,
+             "--task", "support", "--record", tmp_path / "support.json"]  # fmt: skip
+    code, found = called(capsys, *bound)
+    assert code == 0
+    assert found["n"] == len(rows)
+    corrected = found["corrected"]
+    assert corrected["metric"] == "faithfulness"
+    assert corrected["labelled"] == corrected["n"] == len(rows)
+    [mean] = judged[1].aggregate.filter(stage="answer", metric="faithfulness")["mean"]
+    assert corrected["judge"] == pytest.approx(mean, abs=1e-12)
+    # one claim of the four answers is not in the context after all
+    assert corrected["ppi"]["value"] == pytest.approx(mean - corrected_by(rows))
+    records = json.loads((tmp_path / "support.json").read_text())["records"]
+    assert {one["judge"]["language"] for one in records} == {"ko", None}
+    sheet = hashlib.sha256((tmp_path / "sheet.csv").read_bytes()).hexdigest()
+    verdicts = judged[1].manifest["files"]["judgements.parquet"]["sha256"]
+    assert records[0]["labels_sha256"] == {"human": sheet, "judge": verdicts}
+    assert {one["judge"]["model"] for one in records} == {"scripted-judge"}
+    code, gates = gate(capsys, judged, "--calibration", tmp_path / "support.json")
+    assert code == 3
+    assert "items that must be labelled at least" in gates["faithfulness"]["reason"]
+
+
+@pytest.mark.parametrize("task", METRICS)
+def test_the_mean_of_the_judges_items_is_the_runs_own_metric(capsys, judged, tmp_path, task):
+    _, run = judged
+    items = verdicts(run, task)
+    rows = [
+        {"item_id": name, "label": said}
+        for name, said in items.select("item_id", "verdict").iter_rows()
+    ]
+    path = tmp_path / "people.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ["judge", "calibrate", "--human", path, "--run", run.path, "--task", task]
+    found = called(capsys, *command)[1]["corrected"]
+    [mean] = run.aggregate.filter(stage="answer", metric=METRICS[task])["mean"]
+    values = [found["judge"], found["labels"]["value"], found["ppi"]["value"]]
+    assert values == pytest.approx([mean] * 3, abs=1e-12)
+
+
+def corrected_by(rows):
+    """What the first claim is of the mean over answers."""
+    answers = [row["item_id"].rpartition("/")[0] for row in rows]
+    return 1 / (answers.count(answers[0]) * len(set(answers)))
+
+
+def recorded(path, run, **changes):
+    """A record of the run's judge in both languages of its questions."""
+    pins = run.manifest["judge"]
+    judge = {"model": pins["model"], "revision": pins["revision"], "task": "support",
+             "prompt": pins["prompts"]["support"]["hash"]}  # fmt: skip
+    one = {"n": 100, "clusters": 20, "kappa": 0.7, "kappa_quadratic": None, "agreement": 0.9,
+           "sensitivity": 0.9, "specificity": 0.8, "alpha": 0.7, "prevalence_human": 0.8,
+           "intervals": {"kappa": [0.5, 0.8]}, "floor": 0.4, "labels_sha256": {}, "made": "now"}  # fmt: skip
+    judge |= {name: changes.pop(name) for name in [*changes] if name in judge}
+    languages = changes.pop("languages", ["ko", None])
+    records = [{**one, **changes, "judge": {**judge, "language": name}} for name in languages]
+    path.write_text(json.dumps({"records": records}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param({}, None, id="this judge"),
+        pytest.param({"floor": 0.5}, None, id="just its floor"),
+        pytest.param({"floor": 0.51}, "may be as low as 0.500", id="under its floor"),
+        pytest.param({"n": 29}, "at least, 29 are", id="too few items"),
+        pytest.param({"intervals": {}}, "is undefined", id="no interval"),
+        pytest.param({"languages": ["ko"]}, "no language is stated", id="other languages"),
+        pytest.param({"languages": [None, "en"]}, "for support in ko", id="not in Korean"),
+        pytest.param({"prompt": "b" * 32}, "not calibrated for support", id="another prompt"),
+        pytest.param({"model": "other"}, "not calibrated for support", id="another model"),
+        pytest.param({"revision": "2"}, "not calibrated for support", id="another revision"),
+        pytest.param({"task": "reference"}, "not calibrated for support", id="another task"),
+    ],
+)
+def test_a_record_unlocks_gates_of_exactly_its_judge(capsys, judged, tmp_path, changes, reason):
+    path = recorded(tmp_path / "record.json", judged[1], **changes)
+    code, found = gate(capsys, judged, "--calibration", path)
+    one = found["faithfulness"]
+    assert (code, one["verdict"]) == ((0, "pass") if reason is None else (3, "inconclusive"))
+    assert reason is None or reason in one["reason"]
+
+
+def test_claims_alone_need_a_record_of_how_they_are_taken_out(capsys, judged, tmp_path):
+    folder, run = judged
+    (folder / "completeness.yaml").write_text("gates: [{metric: citation_completeness, min: 0}]")
+    prompt = run.manifest["judge"]["prompts"]["claims"]["hash"]
+    command = ["gate", run.path, "--gates", folder / "completeness.yaml", "--runs", folder / "runs"]
+    support = recorded(tmp_path / "support.json", run)
+    assert called(capsys, *command, "--calibration", support)[0] == 3
+    claims = recorded(tmp_path / "claims.json", run, task="claims", prompt=prompt)
+    assert called(capsys, *command, "--calibration", claims)[0] == 0
+
+
+def test_a_run_carries_the_records_of_its_configuration(capsys, judged, tmp_path):
+    path = recorded(tmp_path / "record.json", judged[1])
+    with serving(judge_runs.rule) as server:
+        config = judge_runs.project(tmp_path, server.url, judge={"calibration": ["record.json"]})
+        run = answer_runs.run(config)
+    assert len(run.manifest["calibration"]) == 2
+    path.unlink()  # people may gate it elsewhere
+    code, found = gate(capsys, (judged[0], run))
+    assert (code, found["faithfulness"]["verdict"]) == (0, "pass")
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param("{", id="no JSON"), pytest.param('{"records": []}', id="no records")]
+)
+def test_a_file_that_is_no_record_is_named_before_anything_is_asked(judged, tmp_path, text):
+    (tmp_path / "record.json").write_text(text)
+    with serving(judge_runs.rule) as server:
+        config = judge_runs.project(tmp_path, server.url, judge={"calibration": ["record.json"]})
+        with pytest.raises(ConfigError, match=r"record\.json is no calibration record"):
+            answer_runs.run(config)
+        assert server.seen == []
+
+
+def test_a_run_without_a_judge_has_nothing_to_sample(capsys, tmp_path):
+    with serving(answer_runs.first_piece) as server:
+        run = answer_runs.run(answer_runs.project(tmp_path, server.url))
+    code, found = called(capsys, "judge", "sample", run.path, "--out", tmp_path / "s.csv")
+    assert code == 2
+    assert "has no verdict of 'support'" in found["error"]["message"]
+    assert not (tmp_path / "s.csv").exists()
+
+
+def test_low_verdicts_are_drawn_oftener_and_chances_are_kept():
+    from rayeval.calibration.sample import draw
+
+    items = pl.DataFrame(
+        {"item_id": [f"i{n:03}" for n in range(200)],
+         "verdict": ["not_in_context"] * 20 + ["supported"] * 180,
+         "language": ["ko", "en"] * 100},
+    )  # fmt: skip
+    drawn = draw(items, "support", 40, seed=1)
+    assert drawn.height == 40
+    low = drawn.filter(pl.col("verdict") == "not_in_context")
+    assert low.height >= 8
+    for row in (
+        drawn.group_by("verdict", "language")
+        .agg(pl.len(), pl.col("inclusion_probability").first())
+        .iter_rows()
+    ):
+        size = items.filter((pl.col("verdict") == row[0]) & (pl.col("language") == row[1])).height
+        assert row[3] == pytest.approx(row[2] / size)
+    assert draw(items.sample(fraction=1, shuffle=True, seed=3), "support", 40, seed=1).equals(drawn)
+    assert draw(items, "support", 999, seed=1).height == 200
+    assert not draw(items, "support", 40, seed=2).equals(drawn)
+
+
+def test_cells_that_a_spreadsheet_would_compute_are_text():
+    from rayeval.calibration.sheet import sheet
+
+    row = {"item_id": "support/=q", "question": "=1+1", "answer": "@x", "text": "-2", "chunks": ["c"],
+           "cluster": "=c", "language": None, "inclusion_probability": 0.5}  # fmt: skip
+    text = sheet(pl.DataFrame([row]), {"c": "+evil"}, "support").decode("utf-8-sig")
+    assert text.splitlines()[1] == "support/=q,'=1+1,'@x,'-2,'+evil,,,'=c,,0.5"

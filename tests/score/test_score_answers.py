@@ -1,0 +1,144 @@
+"""What answers in a trace are worth: tables, show, and the JSON of a score."""
+
+import json
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from rayeval.cli.main import app
+from rayeval.report.answered import rates
+from rayeval.report.overview import overview
+from rayeval.report.terminal import run_text
+
+GOLD = {"evidence": [{"evidence_id": "e", "source_id": "d"}]}
+
+
+def question(name, *, answerable=True, **fields):
+    row = {"question_id": name, "question": f"{name}?", "answerable": answerable, **fields}
+    return row | (GOLD if answerable else {})
+
+
+def said(name, answer, *, hits=("d",), **fields):
+    found = [{"source_id": hit, "score": 9.0 - place} for place, hit in enumerate(hits)]
+    return {"question_id": name, "context": found, "answer": answer, **fields}
+
+
+@pytest.fixture
+def run(scored):
+    golden = [
+        question("right", reference_answer="서울", language="ko", split="dev"),
+        question("wrong", reference_answer="Busan", split="test"),
+        question("refused", reference_answer="Busan", split="test"),
+        question("lost", reference_answer="Busan", split="test"),
+        question("none", answerable=False, split="dev"),
+        question("made up", answerable=False, split="test"),
+    ]
+    trace = [
+        said("right", "수도는 서울입니다 [E1].", citations=["E1"]),
+        said("wrong", "It is Seoul [E7].", citations=["E7"]),
+        said("refused", "I don't know."),
+        said("lost", "I don't know.", hits=("x",)),
+        said("none", "모르겠습니다.", hits=("x",)),
+        said("made up", "Seoul.", hits=("x", "y")),
+    ]
+    return scored(golden, trace)
+
+
+def test_numbers_of_answers_are_among_the_run_s(run):
+    rows = {r["question_id"]: r for r in run.per_query.filter(stage="answer").to_dicts()}
+    assert rows["right"]["contains_reference"] == 1
+    assert rows["right"]["citation_recall"] == 1
+    assert rows["wrong"]["citation_validity"] == 0
+    assert rows["refused"]["false_refusal"] == 1
+    assert math.isnan(rows["none"]["contains_reference"])
+    means = dict(run.aggregate.filter(stage="answer").select("metric", "mean").iter_rows())
+    assert (means["right_refusal"], means["false_refusal"], means["abstained"]) == (0.5, 0.5, 0.5)
+    assert means["unsupported_answer"] == 1 / 3
+    assert "unjudged" not in run.per_query.columns
+
+
+def test_where_questions_fail_at_the_answer(run):
+    ends = {r["question_id"]: (r["code"], r["stage"]) for r in run.failures.to_dicts()}
+    assert ends == {
+        "right": (None, None),
+        "wrong": ("CITATION_INVALID", "answer"),
+        "refused": ("GENERATION_FALSE_ABSTENTION", "answer"),
+        "lost": ("RETRIEVAL_MISSED_GOLD", "context"),
+    }
+    assert run.summary()["status"] == {"success": 1, "failed": 3, "error": 0, "missing": 0}
+    assert dict(overview(run).bounds)["answer"] == 1
+
+
+def test_refusals_are_counted_by_what_the_context_held(run):
+    whole = run.abstention.filter(pl.col("slice").is_null())
+    counts = {tuple(row[:-1]): row[-1] for row in whole.drop("slice", "stage").rows()}
+    assert counts == {
+        (True, "all", False, "right"): 1,
+        (True, "all", False, "wrong"): 1,
+        (True, "all", True, None): 1,
+        (True, "none", True, None): 1,
+        (False, "none", True, None): 1,
+        (False, "none", False, None): 1,
+    }
+    found = rates(run.abstention, "answer")
+    assert (found["precision"], found["accuracy"]) == (1 / 3, 0.5)
+    assert rates(run.abstention, "answer", "language:ko")["answerable"] == 1
+    assert math.isnan(rates(run.abstention, "answer", "no such slice")["accuracy"])
+
+
+def test_the_best_scores_are_held_against_each_other(run):
+    [row] = run.thresholds.filter(
+        pl.col("slice").is_null(), pl.col("stage") == "context"
+    ).to_dicts()
+    assert (row["auroc"], row["threshold"], row["n_dev"], row["n_test"]) == (0.5, 9, 2, 4)
+    assert (row["right_refusal"], row["false_refusal"], row["accuracy"]) == (0, 0, 0.75)
+    assert set(run.risk_coverage["stage"]) == {"context", "answer"}
+
+
+def test_a_run_shows_its_answers(run):
+    text = run_text(run)
+    assert "answer: refused 1 of 2 answers to unanswerable questions (right, 50%)" in text
+    assert "GENERATION_FALSE_ABSTENTION" in text
+    assert max(map(len, text.splitlines())) <= 100
+    summary = run.summary()
+    assert summary["refusals"]["answer"]["false_refusals"] == 2
+    assert summary["brackets"] == {}
+    text = Path(f"{run.path}/summary.md").read_text()
+    assert "Answers by what their context held" in text
+    assert run.damage() == []
+
+
+def test_the_json_of_a_run_without_refusals_is_json(scored):
+    run = scored([question("a")], [said("a", "Seoul.")])
+    found = json.loads(CliRunner().invoke(app, ["show", run.path, "--json"]).stdout)
+    assert found["refusals"]["answer"]["precision"] is None
+
+
+def test_a_trace_without_answers_has_none_of_it(scored):
+    run = scored([question("a")], [{"question_id": "a", "context": [{"source_id": "d"}]}])
+    assert run.abstention.height == run.per_answer.height == run.spread.height == 0
+    assert "refusals" not in run.summary()
+    assert "abstained" not in run.per_query.columns
+    assert not any(table.title.startswith("Answers") for table in overview(run).answers)
+
+
+def test_repeats_have_a_spread(scored):
+    golden = [question("a", reference_answer="x"), question("b", reference_answer="x")]
+    trace = [said("a", "x"), said("a", "y", repeat=1), said("b", "x"), said("b", "x", repeat=1)]
+    run = scored(golden, trace)
+    [row] = run.spread.filter(metric="exact_match").to_dicts()
+    assert (row["mean"], row["repeated"], row["within"]) == (0.75, 2, 0.5)
+    assert "Spread over repeats" in run_text(run)
+    assert run.per_answer.select("question_id", "repeat", "right").rows() == [
+        ("a", 0, "right"), ("a", 1, "wrong"), ("b", 0, "right"), ("b", 1, "right"),
+    ]  # fmt: skip
+
+
+def test_only_the_metrics_that_were_asked_for(scored):
+    run = scored([question("a", reference_answer="x")], [said("a", "x")], metrics=["token_f1"])
+    assert set(run.aggregate["metric"]) == {"token_f1"}
+    assert run.abstention["right"].to_list()[0] == "right"
+    run_text(run)
