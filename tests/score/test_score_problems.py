@@ -259,3 +259,22 @@ def test_a_trace_of_errors_is_a_run_of_errors(scored):
 def test_a_trace_without_rows_is_no_run(scored):
     with pytest.raises(DataError, match="empty_trace"):
         scored(GOLDEN, [])
+
+
+TYPES = [
+    pytest.param({"latency_ms": ["soon"]}, "`latency_ms` is string, expected numbers", id="a time in words"),
+    pytest.param({"error": [5]}, "`error` is int64, expected text", id="an error in numbers"),
+    pytest.param({"stage": [1.5]}, "`stage` is double, expected text", id="a stage"),
+    pytest.param({"hits": [[{"chunk_id": "c", "score": "x"}]]}, r"`hits\[\].score` is string", id="a score in words"),
+    pytest.param({"hits": [[{"source_id": "B", "spans": "x"}]]}, r"`hits\[\].spans` is string", id="spans in words"),
+    pytest.param({"hits": [[{"source_id": "B", "spans": [{"start_char": 1}]}]]}, "expected lists of start_char", id="half a span"),
+    pytest.param({"hits": [[{"text": 5}]]}, r"`hits\[\].text` is int64, expected text", id="text in numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "words"), TYPES)
+def test_columns_of_other_types_are_the_inputs_fault(scored, tmp_path, columns, words):
+    table = {"question_id": ["q"], "stage": ["s"], "hits": [["x"]], **columns}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=f"wrong_type.*{words}"):
+        scored(GOLDEN, tmp_path / "t.parquet")
