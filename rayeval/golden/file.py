@@ -126,8 +126,8 @@ def _said(value: Any) -> Any:
 def _changed(
     path: str, line: int | None, question_id: str | None, how: str, what: str = "the question"
 ) -> DataError:
-    said = f"{what} {how}: another process has changed the file since it was read. Nothing was "
-    said += "written; begin again"
+    said = f"{what} {how}: the file was changed since it was read, by another process. Nothing "
+    said += "was written; begin again"
     return DataError([Problem(path, line, question_id, "changed_file", said)])
 
 

@@ -47,7 +47,7 @@ def test_each_keeps_what_the_other_did_to_another_question(tmp_path, kind):
 def test_the_later_is_refused_where_both_change_one_question(tmp_path, kind):
     one = two = read_golden(write(tmp_path, kind))
     changed(one, "a", language="en")
-    with pytest.raises(DataError, match="is another one by now: another process has changed"):
+    with pytest.raises(DataError, match="is another one by now: the file was changed"):
         changed(two, "a", language="ko")
     assert read_golden(one.path).questions["language"].to_pylist() == ["en", None]
 

@@ -21,11 +21,11 @@ from rayeval.golden.anchors import (
     stated,
 )
 from rayeval.golden.change import Anchoring, Change
-from rayeval.golden.edit import Row, rewritten
 from rayeval.golden.file import put
 from rayeval.golden.follow import ORDER
 from rayeval.golden.moved import Move, moved
 from rayeval.golden.records import format_of
+from rayeval.golden.rewrite import Row, rewritten
 
 
 def anchor_golden(

@@ -19,10 +19,10 @@ from rayeval.errors import ConfigError
 from rayeval.execution.golden.sources import sound_questions, sound_reading
 from rayeval.execution.job import Options
 from rayeval.golden.config import Split
-from rayeval.golden.edit import Row, rewritten
 from rayeval.golden.file import put
 from rayeval.golden.leakage import leakage
 from rayeval.golden.records import format_of
+from rayeval.golden.rewrite import Row, rewritten
 from rayeval.golden.shared import values
 from rayeval.golden.split import by_time, dealt, groups
 from rayeval.words import plural, verb

@@ -12,9 +12,9 @@ from rayeval.errors import DataError, InputError, Problem
 from rayeval.execution.grow.locate import OpenCorpus, Place
 from rayeval.golden.file import read_golden
 from rayeval.golden.grow import new_id
-from rayeval.golden.near import near
 from rayeval.golden.problems import Report, shown
 from rayeval.golden.rows import question_row
+from rayeval.golden.similar import near
 from rayeval.tables import QUESTIONS
 from rayeval.words import plural
 

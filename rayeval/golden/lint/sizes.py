@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from rayeval.columns import combined
 from rayeval.errors import Problem
-from rayeval.golden.power import FEWEST_CLUSTERS, detectable, questions_needed
 from rayeval.golden.slices import Bools, all_slices
+from rayeval.power import FEWEST_CLUSTERS, detectable, questions_needed
 from rayeval.tables import UNLABELLED
 from rayeval.words import plural
 
