@@ -199,9 +199,10 @@ def compare(
     """What `new` changed against `base`: two runs, or what `load` takes, or a baseline's name.
 
     shared: compare on the questions that both have. allow: what may differ all the same (golden,
-    analyzer, hardware, judge). metrics: those with intervals by slice.
+    metrics, tokenizer, analyzer, hardware, judge). metrics: those with intervals by slice.
     Raises PairingError for runs that can't be compared.
     """
+    from rayeval.comparison.differences import KINDS
     from rayeval.execution import arguments
     from rayeval.execution.decide.baselines import baseline
     from rayeval.execution.decide.comparison import Options, compare_runs
@@ -214,7 +215,7 @@ def compare(
     )
     options = Options(
         arguments.flag(shared, "shared"),
-        tuple(arguments.texts(allow, "allow")),
+        tuple(arguments.choice(kind, "allow", KINDS) for kind in arguments.texts(allow, "allow")),
         arguments.maybe_texts(metrics, "metrics"),
     )
     return compare_runs(before, after, options)

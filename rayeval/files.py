@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import re
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +128,27 @@ def write_bytes(path: str, data: bytes) -> None:
     except OSError as error:
         discard(fs, temporary)
         raise InfrastructureError(f"can't write {path}: {error}") from error
+
+
+@contextmanager
+def locked(path: str) -> Iterator[None]:
+    """Waits until nobody else who asks for it so writes in the folder of `path`.
+
+    Object stores, and file systems without locks, keep nobody out.
+    """
+    fs, inner = open_fs(path)
+    if not isinstance(fs, pafs.LocalFileSystem):
+        yield
+        return
+    folder = Path(inner).resolve().parent
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def described(data: bytes) -> dict[str, Any]:

@@ -17,8 +17,9 @@ import polars as pl
 from rayeval.errors import ConfigError
 from rayeval.metrics.names import METRICS
 from rayeval.report.advice import advice
-from rayeval.report.plain import plural, printable
+from rayeval.report.plain import printable
 from rayeval.report.tables import Tables
+from rayeval.words import plural
 
 SHOWN = 10
 """Questions that a failure prints."""
@@ -110,7 +111,8 @@ def _worth(n: int) -> str:
     """
     margin = min(1.0, math.sqrt(math.log(2 / 0.05) / (2 * n)))
     return (
-        f"  each of {n} questions is worth {1 / n:.3f} of it; of questions like these the mean may "
+        f"  each of {plural(n, 'question')} is worth {1 / n:.3f} of it; of questions like these "
+        f"the mean may "
         f"be {margin:.2f} off (95%)"
     )
 

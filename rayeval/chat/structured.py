@@ -12,6 +12,7 @@ from typing import Any, Literal
 import jsonschema
 
 from rayeval.chat.engine import Reply
+from rayeval.strict_json import once
 
 Wrong = Literal["unparseable", "wrong_count", "out_of_range", "truncated"]
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
@@ -41,7 +42,7 @@ def parse(reply: Reply, schema: Mapping[str, Any]) -> Any | Bad:
             fenced[1] if fenced else reply.text,
             parse_constant=_refuse,
             parse_float=_finite,
-            object_pairs_hook=_once,
+            object_pairs_hook=once,
         )
         json.dumps(value, ensure_ascii=False).encode()  # no half of a character
     except (ValueError, RecursionError) as error:
@@ -77,10 +78,3 @@ def _plain(error: Exception) -> str:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("an object names a key twice")
-    return value

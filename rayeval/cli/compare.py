@@ -18,7 +18,8 @@ Shared = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow", help="What may differ all the same: golden, metrics, analyzer, hardware, judge."
+        "--allow",
+        help="What may differ all the same: golden, metrics, tokenizer, analyzer, hardware, judge.",
     ),
 ]
 

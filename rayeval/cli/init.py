@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rayeval.cli import options
+from rayeval.words import plural
 
 
 def init(
@@ -23,6 +24,6 @@ def init(
     if json:
         options.print_json({"path": folder, "files": written})
         return
-    print(f"Wrote {len(written)} files to {folder}:")  # noqa: T201
+    print(f"Wrote {plural(len(written), 'file')} to {folder}:")  # noqa: T201
     print("\n".join(f"  {name}" for name in written))  # noqa: T201
     print(f"Next: cd {folder} && rayeval run rayeval.yaml")  # noqa: T201

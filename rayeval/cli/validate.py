@@ -19,7 +19,8 @@ def validate(
     """
     from rayeval.execution.job import Options
     from rayeval.execution.validate import validate_config
-    from rayeval.report.plain import plural, printable
+    from rayeval.report.plain import printable
+    from rayeval.words import plural
 
     problems = validate_config(config, sets or (), Options(runs, store))
     bad = [problem for problem in problems if not problem.warning]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rayeval.cli import options
 from rayeval.errors import EXIT_INVALID, EXIT_PASS
+from rayeval.words import plural, verb
 
 
 def verify(run: options.RunName, runs: options.Runs = "runs", json: options.Json = False) -> int:
@@ -19,8 +20,9 @@ def verify(run: options.RunName, runs: options.Runs = "runs", json: options.Json
     if json:
         options.print_json({"run_id": result.run_id, "files": count, "damage": damage})
     elif damage:
-        print(f"{result.path}: {len(damage)} of {count} files differ")  # noqa: T201
+        differ = verb(len(damage), "differs", "differ")
+        print(f"{result.path}: {len(damage)} of {plural(count, 'file')} {differ}")  # noqa: T201
         print("\n".join(f"  {line}" for line in damage))  # noqa: T201
     else:
-        print(f"{result.path}: all {count} files are what the run wrote")  # noqa: T201
+        print(f"{result.path}: all {plural(count, 'file')} as the run wrote them")  # noqa: T201
     return EXIT_INVALID if damage else EXIT_PASS

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from rayeval.errors import PairingError
 from rayeval.report.tables import Tables
 
 ASIDE = ("name", "environment", "placement", "latency", "golden", "metrics", "judge")
 """Parts of a configuration that don't change what a pipeline finds."""
-KINDS = ("golden", "metrics", "analyzer", "hardware", "judge")
+KINDS = ("golden", "metrics", "tokenizer", "analyzer", "hardware", "judge")
 """What may be allowed to differ on demand."""
+BY_TOKENS = ("context_tokens", "tokens_per_gold_char")
+"""Metrics that count tokens, besides those at a budget such as `recall@1200tok`."""
 
 
 def settings(base: Tables, new: Tables) -> dict[str, tuple[Any, Any]]:
@@ -89,6 +93,14 @@ def _obstacles(base: Tables, new: Tables) -> Iterator[tuple[str, str]]:
         )
     if unlike := "; ".join(_definitions(base, new)):
         yield "metrics", f"the same metric means something else ({unlike})"
+    if counted := _counted(base, new):
+        yield (
+            "tokenizer",
+            (
+                f"{', '.join(counted[:3])}{', …' if len(counted) > 3 else ''} count tokens, and "
+                f"the tokenizer is another ({_tokenizer(base)} → {_tokenizer(new)})"
+            ),
+        )
     if judges := "; ".join(_judges(base, new)):
         yield (
             "judge",
@@ -113,6 +125,22 @@ def _definitions(base: Tables, new: Tables) -> Iterator[str]:
         sides.append({key: stated[key] for key in stated if key not in ("names", "cutoffs")})
     for name, was, is_ in _differing(sides[0], sides[1]):
         yield f"{name}: {_shown(was)} → {_shown(is_)}"
+
+
+def _counted(base: Tables, new: Tables) -> list[str]:
+    """Metrics of both runs that count tokens, where the two don't count alike."""
+    sides = [run.manifest.get("tokenizer") for run in (base, new)]
+    if None in sides or sides[0] == sides[1]:
+        return []
+    names, others = (run.aggregate.filter(pl.col("n") > 0)["metric"] for run in (base, new))
+    shared = names.filter(names.is_in(others.implode())).unique(maintain_order=True)
+    return [name for name in shared if name in BY_TOKENS or name.endswith("tok")]
+
+
+def _tokenizer(run: Tables) -> str:
+    """By its settings and version, as far as the two could differ."""
+    stated = run.manifest["tokenizer"]
+    return " ".join(str(value)[:40] for _, value in sorted(stated.items()))
 
 
 def _judges(base: Tables, new: Tables) -> Iterator[str]:

@@ -32,15 +32,25 @@ UNKNOWN = Measured(math.nan, math.nan, math.nan, 0, 0, 1.0, 0.0)
 
 
 def figure(
-    gate: Gate, kind: str, stage: str, run: Tables, pairs: Pairs | None, seed: int
+    gate: Gate,
+    kind: str,
+    stage: str,
+    run: Tables,
+    pairs: Pairs | None,
+    seed: int,
+    *,
+    any_hardware: bool = False,
 ) -> Measured:
     """What the gate's limit of this kind is held against.
 
     pairs: of the run with its baseline, for a limit of RELATIVE; there, more is better.
+    any_hardware: latencies of different machines are compared all the same.
     """
     if kind in RELATIVE and pairs is None:
         return replace(UNKNOWN, obstacle=f"{kind} needs a baseline: give one with --baseline")
     if gate.metric.partition(".")[0] == LATENCY:
+        if kind in RELATIVE and pairs is not None and not any_hardware and _apart(pairs):
+            return replace(UNKNOWN, obstacle="the two runs were timed on different hardware")
         return _latency(gate, kind, stage, run, pairs, seed)
     if kind in RELATIVE and pairs is not None:
         return _difference(gate, kind, stage, pairs, seed)
@@ -140,8 +150,6 @@ def _latency(
 ) -> Measured:
     """A percentile (`latency_ms.p95`) of what was timed alone."""
     q = _quantile(gate.metric)
-    if kind in RELATIVE and pairs is not None and other_hardware(pairs.base.run, pairs.new.run):
-        return replace(UNKNOWN, obstacle="the two runs were timed on different hardware")
     rows = _timed(run, stage, gate.slice)
     if kind in RELATIVE and pairs is not None:
         before = _timed(pairs.base.run, stage, gate.slice).select("question_id", "latency_ms")
@@ -168,11 +176,16 @@ def _latency(
     return Measured(value, low, high, rows.height, count, coverage, errors)
 
 
-def _timed_share(run: Tables, stage: str, slice_: str | None) -> tuple[float, float]:
-    """(share of the questions asked that were answered, share that ended in an error).
+def _apart(pairs: Pairs) -> bool:
+    return other_hardware(pairs.base.run, pairs.new.run)
 
-    What failed or never came back has no time: without it the rest looks fast. A failure at any
-    stage is one of a sum of stages (`retrieval`, `end_to_end`).
+
+def _timed_share(run: Tables, stage: str, slice_: str | None) -> tuple[float, float]:
+    """(share of the questions asked that have a time, share that ended in an error).
+
+    What failed or never came back has none: without it the rest looks fast. A failure at any stage
+    is one of a sum of stages (`retrieval`, `end_to_end`). A pass that times a sample (`serial`) is
+    whole; a foreign trace that times some questions and not others is not.
     """
     names = run.questions if slice_ is None else run.questions.filter(
         pl.col("slices").list.contains(slice_)
@@ -184,8 +197,11 @@ def _timed_share(run: Tables, stage: str, slice_: str | None) -> tuple[float, fl
     )  # fmt: skip
     errors = int(worst["error"].sum())
     missing = int((worst["missing"] & ~worst["error"]).sum())
+    foreign = _timed(run, stage, slice_).filter(pl.col("mode") == "foreign")["question_id"]
+    sound = worst.filter(~pl.col("missing"), ~pl.col("error"))["question_id"]
+    untimed = int((~sound.is_in(foreign.implode())).sum()) if len(foreign) else 0
     n = max(1, worst.height)
-    return 1 - (errors + missing) / n, errors / n
+    return 1 - (errors + missing + untimed) / n, errors / n
 
 
 def _quantile(metric: str) -> float:

@@ -15,6 +15,7 @@ from rayeval.errors import PairingError
 from rayeval.metrics.answers.per_answer import UNJUDGED
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.tables import Tables, measured_stages
+from rayeval.words import plural
 
 Bools = npt.NDArray[np.bool_]
 KEYS = ("question_id", "stage", "status")
@@ -125,7 +126,7 @@ def pair(base: Tables, new: Tables, *, shared: bool = False) -> Pairs:
 def _different(
     base: Tables, new: Tables, lost: Sequence[str], added: Sequence[str], both: int
 ) -> str:
-    parts = [f"run {new.run_id} and baseline {base.run_id} share {both} questions"]
+    parts = [f"run {new.run_id} and baseline {base.run_id} share {plural(both, 'question')}"]
     for where, names in (("baseline", lost), ("new run", added)):
         if names:
             more = ", …" if len(names) > 3 else ""

@@ -14,6 +14,7 @@ from rayeval import files
 from rayeval.corpus import fields
 from rayeval.corpus.fields import Findings, Row
 from rayeval.errors import Problem
+from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import TIME
 
 _BATCH_ROWS = 1_024
@@ -54,7 +55,10 @@ def from_json_lines(path: str) -> Iterator[Record]:
 
 def _from_line(text: str, found: Findings) -> Row | None:
     try:
-        raw = json.loads(text)
+        raw = loads(text)
+    except KeyTwiceError as error:
+        found.add("field_twice", str(error))
+        return None
     except (ValueError, RecursionError) as error:
         found.add("invalid_json", f"{error}; expected one JSON object per line")
         return None

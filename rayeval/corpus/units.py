@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from rayeval import files
 from rayeval.corpus.extract import EXTRACTED
 from rayeval.errors import DataError, InfrastructureError, Problem
+from rayeval.words import plural
 
 FORMATS = {
     ".md": "markdown",
@@ -109,7 +110,7 @@ def _nothing(names: Sequence[str], include: Sequence[str] | None) -> str:
         return f"corpus.include ({', '.join(include) or 'an empty list'}) matches none of its files"
     known = ", ".join((*DOCUMENTS, *TABLES))
     others = sorted({extension(name) or "no extension" for name in names})
-    found = f"{len(names)} files ({', '.join(others[:5])})" if names else "no file"
+    found = f"{plural(len(names), 'file')} ({', '.join(others[:5])})" if names else "no file"
     return f"the folder has {found}; expected files ending in {known}"
 
 

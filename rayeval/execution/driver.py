@@ -12,6 +12,7 @@ from rayeval.execution.progress import Watcher
 from rayeval.execution.reuse import register
 from rayeval.execution.step import Step
 from rayeval.execution.store import Commit, Output
+from rayeval.words import plural
 
 
 @dataclass
@@ -62,7 +63,8 @@ def _refuse_wreck(done: Done) -> None:
     if own and (not done.step.fallible or len(unexpected) >= max(1, done.rows)):
         row, error = own[0]
         raise InfrastructureError(
-            f"the step {done.step.name} failed on {len(own)} rows, first on {row}: {error}"
+            f"the step {done.step.name} failed on {plural(len(own), 'row')}, first on {row}: "
+            f"{error}"
         )
 
 

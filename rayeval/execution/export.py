@@ -17,6 +17,7 @@ from rayeval.interop.out.trec import write_trec
 from rayeval.metrics.foreign.quotes import normal
 from rayeval.metrics.relevance import relevance
 from rayeval.tables import LOCATED, PASSAGES
+from rayeval.words import plural, verb
 
 WRITERS: dict[str, Callable[[Exported, str], list[str]]] = {
     "trec": write_trec, "beir": write_beir, "ragas": write_ragas,
@@ -47,9 +48,11 @@ def _unjudged(run: Run, judgements: pl.DataFrame) -> list[str]:
     lost = asked.join(judgements, on="question_id", how="anti")["question_id"].sort().to_list()
     if not lost:
         return []
+    have = verb(len(lost), "has", "have")
     shown = ", ".join(lost[:NAMED]) + (", …" if len(lost) > NAMED else "")
     return [
-        f"{len(lost)} of {asked.height} answerable questions ({shown}) have no judgement, since no "
+        f"{len(lost)} of {plural(asked.height, 'answerable question')} ({shown}) {have} no "
+        f"judgement, since no "
         "passage is known to hold their gold alone: other tools leave them out, rayeval doesn't"
     ]
 

@@ -11,6 +11,7 @@ from rayeval.errors import Problem
 from rayeval.execution import inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.store import read
+from rayeval.words import plural
 
 TO_FIRST_FAILURE = frozenset({"unknown_source", "unknown_revision"})
 """What `validate` calls a problem and `run` carries on to the INGESTION codes."""
@@ -42,7 +43,8 @@ def _unplaced(root: str, done: Done) -> list[Problem]:
     hits = pc.sum(pc.list_value_length(table["hits"])).as_py()
     first = table.filter(table["unplaced"].is_valid()).slice(0, 1).to_pylist()[0]
     message = (
-        f"{ambiguous + lost} of {hits} hits find no gold, since nobody knows where in the corpus "
+        f"{ambiguous + lost} of {plural(hits, 'hit')} find no gold, since nobody knows where in "
+        f"the corpus "
         f"they lie: {ambiguous} ambiguous, {lost} lost; first question {first['question_id']}, "
         f"{first['unplaced']}. Let hits name their source_id, and offsets or the source's own text"
     )

@@ -21,6 +21,7 @@ from rich.progress import (
 )
 
 from rayeval.execution.store import Commit
+from rayeval.words import plural, verb
 
 SLOW_S = 10.0
 """A step that takes longer says so before it ends; a model may need minutes for one partition."""
@@ -94,17 +95,19 @@ class Bars(AbstractContextManager["Bars"]):
     ) -> Iterator[Commit]:
         """Passes commits through and shows how far they are."""
         start, done = time.monotonic(), 0
-        ahead = f"{rows:,} rows" if rows else ""
+        ahead = plural(rows, "row") if rows else ""
         task: TaskID = self.bars.add_task(name, total=total, said=ahead)
         with self._patience(name, ahead):
             for commit in commits:
                 done += commit.rows
                 rate = done / max(time.monotonic() - start, 1e-9)
                 of = f"/{rows:,}" if rows else ""
-                self.bars.update(task, advance=1, said=f"{done:,}{of} rows {rate:,.0f}/s")
+                self.bars.update(
+                    task, advance=1, said=f"{done:,}{of} {verb(done, 'row', 'rows')} {rate:,.0f}/s"
+                )
                 yield commit
         self.bars.remove_task(task)
-        self._line(name, f"{done:>9,} rows  {time.monotonic() - start:6.1f} s")
+        self._line(name, f"{_rows(done)}  {time.monotonic() - start:6.1f} s")
 
     @contextmanager
     def _patience(self, name: str, ahead: str) -> Iterator[None]:
@@ -128,7 +131,12 @@ class Bars(AbstractContextManager["Bars"]):
 
     def cached(self, name: str, rows: int) -> None:
         """What came from the store."""
-        self._line(name, f"{rows:>9,} rows   stored")
+        self._line(name, f"{_rows(rows)}   stored")
 
     def _line(self, name: str, text: str) -> None:
         self.say(f"  {name:<22} {text}")
+
+
+def _rows(count: int) -> str:
+    """How many, in columns."""
+    return f"{count:>9,} {verb(count, 'row', 'rows'):<4}"

@@ -73,9 +73,16 @@ class Reading:
 
     def documents(self) -> Iterator[pa.Table]:
         """DOCUMENTS, partition by partition; none where there is no corpus."""
+        return self._of_corpus("documents")
+
+    def elements(self) -> Iterator[pa.Table]:
+        """PARSED, partition by partition; none where there is no corpus."""
+        return self._of_corpus("elements")
+
+    def _of_corpus(self, name: str) -> Iterator[pa.Table]:
         if self.plan is None or not self.inputs.units:
             return iter(())
-        return self._output(next(s for s in self.plan.steps if s.name == "documents"))
+        return self._output(next(step for step in self.plan.steps if step.name == name))
 
     def _output(self, step: Step) -> Iterator[pa.Table]:
         return (read(path) for path in outputs.paths(self.root, step.key))

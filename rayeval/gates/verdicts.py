@@ -9,10 +9,10 @@ from typing import Literal
 
 from rayeval.errors import EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_PASS
 from rayeval.gates.config import Gate
+from rayeval.power import FEWEST_CLUSTERS
+from rayeval.words import plural, verb
 
 Word = Literal["pass", "fail", "inconclusive"]
-FEWEST_CLUSTERS = 6
-"""Under so many, nothing is said of questions like these."""
 SAME = 1e-12
 """What sums of decimals may be off by: 0.9 is not below 0.9."""
 
@@ -112,7 +112,8 @@ def _obstacle(gate: Gate, kind: str, seen: Measured) -> tuple[Word, str] | None:
         )
     if gate.scope == "population" and kind != "max_regressed" and seen.clusters < FEWEST_CLUSTERS:
         return "inconclusive", (
-            f"{seen.clusters} clusters tell nothing of questions like these; "
+            f"{plural(seen.clusters, 'cluster')} {verb(seen.clusters, 'tells', 'tell')} nothing "
+            f"of questions like these; "
             f"{FEWEST_CLUSTERS} are the least"
         )
     return None

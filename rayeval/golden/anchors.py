@@ -74,10 +74,10 @@ def stated(questions: pa.Table) -> pl.DataFrame:
 
 
 def note(questions: pa.Table, resolved: pa.Table, documents: Iterable[pa.Table]) -> pl.DataFrame:
-    """What there is to note of evidence that is located within a source it names.
+    """What there is to note of evidence of a source that it names.
 
     questions: tables.QUESTIONS. resolved: the same as evaluated. documents: of DOCUMENTS.
-    Returns SCHEMA's columns, a row per span.
+    Returns SCHEMA's columns, a row per span; of a whole document its hash alone.
     """
     rows, evidence = flatten(resolved["evidence"])
     names = ["evidence_id", *KEY, "spans", "found"]
@@ -85,13 +85,13 @@ def note(questions: pa.Table, resolved: pa.Table, documents: Iterable[pa.Table])
     items = items.with_columns(
         question_id=pl.Series(resolved["question_id"].take(pa.array(rows)), dtype=pl.String)
     )
-    said = stated(questions).filter(
-        pl.col("source_id").is_not_null()
-        & ~pl.all_horizontal(pl.col("spans", "quote", "element_id").is_null())
-    )
+    whole = pl.all_horizontal(pl.col("spans", "quote", "element_id").is_null()).alias("whole")
+    said = stated(questions).filter(pl.col("source_id").is_not_null())
     items = items.filter(pl.col("found") == "located").join(
-        said.select(*EVIDENCE, "stated"), on=EVIDENCE
+        said.select(*EVIDENCE, "stated", whole), on=EVIDENCE
     )
+    nowhere = pl.lit([{"start_char": None, "end_char": None}], items.schema["spans"])
+    items = items.with_columns(spans=pl.when("whole").then(nowhere).otherwise("spans"))
     numbered = items.with_columns(span=pl.int_ranges(pl.col("spans").list.len()))
     places = numbered.explode("spans", "span").unnest("spans")
     parts = [_noted(places, table) for table in documents]

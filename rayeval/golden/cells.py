@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rayeval.golden.contract import Location
-from rayeval.golden.spreadsheet import JSON_COLUMNS, LIST_COLUMNS
+from rayeval.golden.problems import Report
+from rayeval.golden.spreadsheet import JSON_COLUMNS, LIST_COLUMNS, csv_records
 from rayeval.golden.text import BOM
 
 _SPECIAL = re.compile(r'[",\r\n]|^\s|\s$')
@@ -18,18 +20,67 @@ OWN = tuple(Location.model_fields)
 """Columns of a row's one piece of evidence."""
 
 
+@dataclass(frozen=True)
+class _Record:
+    """Cells that stand on the lines from `first` to `last`."""
+
+    first: int
+    last: int
+    cells: list[str]
+
+
 def appended(data: bytes, row: Mapping[str, Any]) -> bytes:
     """The file with `row` at its end; new columns come after those that are there."""
     mark, text, end = _read(data)
     if text and not text.endswith(("\n", "\r")):
         text += end
-    return mark + _put(text, row, None, end).encode()
+    records = _records(text)
+    header = _names(records)
+    row = _flat(row, header)
+    wide = _widened(header, row)
+    new = _written([_cell(name, row.get(name)) for name in wide], end)
+    if not records:
+        text = _written(wide, end)
+    return mark + (_changed(text, records, wide, {}, end) + new).encode()
 
 
-def replaced(data: bytes, line: int, row: Mapping[str, Any]) -> bytes:
-    """The file with `row` in the place of the record that begins at `line`."""
+def rewritten(data: bytes, edit: Callable[[int, dict[str, Any]], Any]) -> bytes:
+    """The file after `edit` (see rewrite.py) of every row; cells that stay are as they were."""
     mark, text, end = _read(data)
-    return mark + _put(text, row, line, end).encode()
+    records = _records(text)
+    was = dict(csv_records(data, Report("")))
+    edits = {n: new for n, row in was.items() if (new := edit(n, dict(row))) is not None}
+    wide = _names(records)
+    for new in edits.values():
+        wide = _widened(wide, new)
+    cells = {
+        record.first: [
+            cell if new.get(name) == was[record.first].get(name) else _cell(name, new.get(name))
+            for name, cell in zip(wide, _padded(record.cells, wide), strict=True)
+        ]
+        for record in records
+        if (new := edits.get(record.first)) is not None
+    }
+    return mark + _changed(text, records, wide, cells, end).encode()
+
+
+def _changed(
+    text: str,
+    records: Sequence[_Record],
+    wide: list[str],
+    cells: Mapping[int, list[str]],
+    end: str,
+) -> str:
+    """The text with other cells in some records, by their first line, and the columns `wide`."""
+    lines, parts, at = list(io.StringIO(text, newline="")), list[str](), 0
+    for number, record in enumerate(records):
+        parts += lines[at : record.first - 1]
+        at = record.last
+        new = cells.get(record.first, _padded(record.cells, wide) if number else wide)
+        same = len(record.cells) == len(wide) and record.first not in cells
+        ended = end if lines[at - 1].endswith(("\n", "\r")) else ""
+        parts += lines[record.first - 1 : at] if same else [_written(new, ended)]
+    return "".join([*parts, *lines[at:]])
 
 
 def _read(data: bytes) -> tuple[bytes, str, str]:
@@ -39,37 +90,25 @@ def _read(data: bytes) -> tuple[bytes, str, str]:
     return mark, text, "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
 
 
-def _put(text: str, row: Mapping[str, Any], at: int | None, end: str) -> str:
-    """The file's text with `row` at the line `at`, or at the end."""
-    header, records = _records(text)
-    row = row if at is not None else _flat(row, header)
-    wide = header + [name for name in row if row[name] is not None and name not in header]
-    new = [_cell(name, row.get(name)) for name in wide]
-    if wide != header:
-        kept = [new if first == at else _padded(cells, wide) for first, _, cells in records]
-        return _written([wide, *kept, *([new] if at is None else [])], end)
-    if at is None:
-        return text + _written([new], end)
-    lines = list(io.StringIO(text, newline=""))
-    last = next(last for first, last, _ in records if first == at)
-    ended = end if lines[last - 1].endswith(("\n", "\r")) else ""
-    return "".join([*lines[: at - 1], _written([new], ended), *lines[last:]])
-
-
-def _records(text: str) -> tuple[list[str], list[tuple[int, int, list[str]]]]:
-    """The header, and (first line, last line, cells) of every record below it."""
+def _records(text: str) -> list[_Record]:
+    """The header, and every record below it."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] = []
-    records: list[tuple[int, int, list[str]]] = []
+    records: list[_Record] = []
     before = 0
     for cells in reader:
-        if cells and not header:
-            header = [name.strip() for name in cells]
-        elif cells:
-            records.append((before + 1, reader.line_num, cells))
+        if cells:
+            records.append(_Record(before + 1, reader.line_num, cells))
         before = reader.line_num
-    return header, records
+    return records
+
+
+def _names(records: Sequence[_Record]) -> list[str]:
+    return [name.strip() for name in records[0].cells] if records else []
+
+
+def _widened(header: list[str], row: Mapping[str, Any]) -> list[str]:
+    return header + [name for name in row if row[name] is not None and name not in header]
 
 
 def _flat(row: Mapping[str, Any], header: Sequence[str]) -> Mapping[str, Any]:
@@ -88,9 +127,9 @@ def _padded(cells: list[str], wide: Sequence[str]) -> list[str]:
     return cells + [""] * (len(wide) - len(cells))
 
 
-def _written(records: Sequence[Sequence[str]], end: str) -> str:
+def _written(cells: Sequence[str], end: str) -> str:
     """Python's own writer leaves a lone carriage return unquoted, which then ends a record."""
-    return "".join(",".join(map(_quoted, cells)) + end for cells in records)
+    return ",".join(map(_quoted, cells)) + end
 
 
 def _quoted(cell: str) -> str:

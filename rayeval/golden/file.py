@@ -34,9 +34,17 @@ class GoldenFile:
     relevant: int = 2
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Writes the file with one row more."""
-        data = files.read_bytes(self.path) if files.exists(self.path) else b""
-        _write(self.path, rewrite.appended(data, self.kind, row))
+        """Writes the file with one row more.
+
+        Raises DataError if another process has added a question of this id since it was read.
+        """
+        with files.locked(self.path):
+            data = files.read_bytes(self.path) if files.exists(self.path) else b""
+            name = id_of(dict(row))
+            there = _rows(self.path, self.kind).get(str(name)) if data else None
+            if there is not None:
+                raise _changed(self.path, there[0], name, "was added since the file was read")
+            _write(self.path, rewrite.appended(data, self.kind, row))
 
     def evidence(self, question_id: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The evidence of a row that this question may have, as tables.EVIDENCE.
@@ -55,20 +63,24 @@ class GoldenFile:
     def replace(self, question_id: str, row: Mapping[str, Any]) -> GoldenFile:
         """Writes the file with this question's row changed; returns it as it then is.
 
-        Raises DataError if the row stands elsewhere by now: another process has changed the file.
+        Rows that another process has changed meanwhile stay as it wrote them.
+        Raises DataError if it has changed this one, or moved it.
         """
-        line, _ = self.rows[question_id]
-        now, _ = _rows(self.path, self.kind).get(question_id, (None, {}))
-        if now != line:
-            found = "is no longer in the file" if now is None else f"stands on line {now} by now"
-            said = f"the question {found}, not on line {line}: the file was changed since it was "
-            said += "read. Nothing was written; begin again"
-            raise DataError([Problem(self.path, line, question_id, "changed_file", said)])
-        _write(self.path, rewrite.replaced(files.read_bytes(self.path), self.kind, line, row))
-        if self.kind == "csv":  # lines below move when a cell with line ends goes
+        line, known = self.rows[question_id]
+        with files.locked(self.path):
             rows = _rows(self.path, self.kind)
-        else:
-            rows = {**self.rows, question_id: (line, dict(row))}
+            now, there = rows.get(question_id, (None, {}))
+            if now is None:
+                raise _changed(self.path, line, question_id, "is no longer in the file")
+            if now != line:
+                raise _changed(self.path, line, question_id, f"stands on line {now} by now")
+            if _said(there) != _said(known):
+                raise _changed(self.path, line, question_id, "is another one by now")
+            _write(self.path, rewrite.replaced(files.read_bytes(self.path), self.kind, line, row))
+            if self.kind == "jsonl":
+                rows[question_id] = line, dict(row)
+            else:  # lines below move when a cell goes, and columns give their rows other fields
+                rows = _rows(self.path, self.kind)
         return replace(self, rows=rows)
 
 
@@ -91,6 +103,32 @@ def read_golden(path: str, *, relevant: int = 2, new: bool = False) -> GoldenFil
 def _rows(path: str, kind: Format) -> dict[str, tuple[int, dict[str, Any]]]:
     found = records(path, kind, Report(path))
     return {name: (line, row) for line, row in found if (name := id_of(row)) is not None}
+
+
+def put(golden: str, out: str, data: bytes, *, was: bytes) -> None:
+    """Writes what the golden set, read as `was`, became.
+
+    Raises DataError if another process has changed it since, so that what it wrote would be lost.
+    """
+    with files.locked(out):
+        if files.read_bytes(golden) != was:
+            raise _changed(golden, None, None, "are others by now", what="its questions")
+        _write(out, data)
+
+
+def _said(value: Any) -> Any:
+    """Without nulls, which say nothing: a column that another row needs gives all rows one."""
+    if isinstance(value, dict):
+        return {key: _said(item) for key, item in value.items() if item is not None}
+    return [_said(item) for item in value] if isinstance(value, list) else value
+
+
+def _changed(
+    path: str, line: int | None, question_id: str | None, how: str, what: str = "the question"
+) -> DataError:
+    said = f"{what} {how}: the file was changed since it was read, by another process. Nothing "
+    said += "was written; begin again"
+    return DataError([Problem(path, line, question_id, "changed_file", said)])
 
 
 def _write(path: str, data: bytes) -> None:

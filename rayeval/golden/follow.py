@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 from rayeval.golden.anchor import Place, anchor, normal
 
+_NUMBERS = re.compile("[0-9]+")
 Status = Literal["kept", "moved", "normalised", "unchecked", "ambiguous", "lost"]
 ORDER: tuple[Status, ...] = ("kept", "moved", "normalised", "unchecked", "ambiguous", "lost")
 """From the best; evidence of several spans is what becomes of the worst."""
@@ -24,18 +26,25 @@ class Outcome:
     status: Status
     places: list[Place]
     message: str = ""
+    element: str | None = None
+    """What its element is called now, where that is another one."""
 
 
 def follow(
-    text: str, evidence: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], spans: list[Place]
+    text: str,
+    evidence: Mapping[str, Any],
+    notes: Sequence[Mapping[str, Any]],
+    spans: list[Place],
+    elements: Mapping[str, Place] | None = None,
 ) -> Outcome:
     """Evidence that names a source, in the `text` of the revision that it is about now.
 
     evidence: as in tables.EVIDENCE. notes: its rows of anchors.SCHEMA, by span; maybe none.
     spans: where it is located in `text` as it is written; none where it isn't.
+    elements: of `text`, by id.
     """
     if evidence["element_id"] is not None:
-        return _element(text, evidence, notes, spans)
+        return _element(text, evidence, notes, spans, elements or {})
     marks = [(n["start_char"], n["quote"], n["before"], n["after"]) for n in notes]
     if not marks or (spans and evidence["spans"] is None):
         return _unnoted(text, evidence, spans)
@@ -73,13 +82,35 @@ def _together(found: Sequence[tuple[Status, list[Place]]]) -> Outcome:
 
 
 def _element(
-    text: str, evidence: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], spans: list[Place]
+    text: str,
+    evidence: Mapping[str, Any],
+    notes: Sequence[Mapping[str, Any]],
+    spans: list[Place],
+    elements: Mapping[str, Place],
 ) -> Outcome:
-    """An element is the same while its text is, wherever it stands."""
+    """An element is the same while its text is, wherever it stands and whatever its number."""
     name = "/".join(filter(None, (evidence["element_id"], evidence["cell"])))
+    noted = normal("".join(row["quote"] for row in notes))
+    if spans and (not notes or normal("".join(text[a:b] for a, b in spans)) == noted):
+        return Outcome("kept", spans)
+    same = [
+        (other, place)
+        for other, place in elements.items()
+        if noted and _kind(other) == _kind(name) and normal(text[slice(*place)]) == noted
+    ]
+    if len(same) == 1:
+        [(other, place)] = same
+        return Outcome("moved", [place], f"element {name!r} is {other!r} now", other)
+    if same:
+        names = ", ".join(other for other, _ in same)
+        return Outcome(
+            "ambiguous", [p for _, p in same], f"the text of {name!r} is that of {names}"
+        )
     if not spans:
         return Outcome("lost", [], f"no element {name!r} that fits; name the one that is meant")
-    there = normal("".join(text[start:end] for start, end in spans))
-    if notes and there != normal("".join(row["quote"] for row in notes)):
-        return Outcome("lost", [], f"element {name!r} has another text now; read it again")
-    return Outcome("kept", spans)
+    return Outcome("lost", [], f"element {name!r} has another text now; read it again")
+
+
+def _kind(name: str) -> str:
+    """An element's id without its numbers: a cell is no row, and a list no table."""
+    return _NUMBERS.sub("#", name)

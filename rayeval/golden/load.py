@@ -14,6 +14,7 @@ from rayeval.golden.problems import Report
 from rayeval.golden.records import BLOCK_ROWS, format_of, records
 from rayeval.golden.rows import question_row
 from rayeval.tables import QUESTIONS, UNLABELLED
+from rayeval.words import plural
 
 
 def load_questions(
@@ -47,7 +48,8 @@ def _say_unlabelled(questions: pa.Table, report: Report) -> None:
     ids = questions.filter(pc.equal(questions["labels"], UNLABELLED))["question_id"]
     if len(ids):
         message = (
-            f"{len(ids)} of {questions.num_rows} questions are not labelled yet (`labels: none`), "
+            f"{len(ids)} of {plural(questions.num_rows, 'question')} not labelled yet (`labels: "
+            f"none`), "
             f"e.g. {ids[0]}: they count for nothing that needs gold. `rayeval golden label RUN` "
             "gives them evidence, from the hits of a run of this golden set"
         )

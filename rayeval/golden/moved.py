@@ -16,8 +16,12 @@ class Move:
 
     spans: list[Place] | None
     """None: it is found by what else it says."""
-    quote: str
+    quote: str | None
     revision_id: str
+    source_id: str | None = None
+    """What its source is called now; None: as before."""
+    element: str | None = None
+    """Its element's id now, or that of the cell in it; None: as before."""
 
 
 def moved(row: dict[str, Any], moves: Mapping[str, Move]) -> dict[str, Any]:
@@ -35,6 +39,12 @@ def moved(row: dict[str, Any], moves: Mapping[str, Move]) -> dict[str, Any]:
 def _put(item: dict[str, Any], move: Move) -> None:
     if item.get("revision_id") is not None:
         item["revision_id"] = move.revision_id
+    if move.source_id is not None:
+        item["source_id"] = move.source_id
+    if move.element is not None and item.get("cell") is not None:
+        item["element_id"], _, item["cell"] = move.element.rpartition("/")
+    elif move.element is not None:
+        item["element_id"] = move.element
     if move.spans is None:
         return
     if item.get("spans") is not None or len(move.spans) > 1:

@@ -23,6 +23,10 @@ NEIGHBOURS = 32
 differ in a word have more, and each of these has its likeness found anyway."""
 
 
+NEAR = 0.4
+"""Share of all grams that is in both, from which a question is worth a second look."""
+
+
 @dataclass(frozen=True)
 class Pairs:
     """left, right, similarity: (n_pairs,), row numbers left < right, Jaccard in [LEAST, 1]."""
@@ -50,14 +54,39 @@ def similar(texts: pl.Series) -> Pairs:
     rows, codes = _grams(plain(texts))
     kinds, columns = np.unique(codes, return_inverse=True)
     pairs = _candidates(rows, kinds, columns)
-    shape = (len(texts), len(kinds))
-    matrix = sparse.csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
-    sizes = np.bincount(rows, minlength=len(texts))
-    left, right = pairs[:, 0], pairs[:, 1]
-    both = np.concatenate([[0], *(_shared(matrix, part) for part in np.array_split(pairs, 64))])[1:]
-    similarity = both / np.maximum(1, sizes[left] + sizes[right] - both)
+    similarity = _similarity(rows, columns, pairs, len(texts))
     kept = similarity >= LEAST
-    return Pairs(left[kept], right[kept], similarity[kept])
+    return Pairs(pairs[kept, 0], pairs[kept, 1], similarity[kept])
+
+
+def near(question: str, others: pl.DataFrame, *, most: int = 3) -> pl.DataFrame:
+    """The rows of `others` whose questions are most like `question`, the nearest first.
+
+    others: has `question_id` and `question`.
+    Returns them with `similarity` in [NEAR, 1], as `similar` has it.
+    """
+    texts = pl.concat([pl.Series("question", [question]), others["question"]])
+    rows, codes = _grams(plain(texts))
+    _, columns = np.unique(codes, return_inverse=True)
+    ahead = np.arange(1, len(texts))
+    pairs = np.stack([np.zeros_like(ahead), ahead], axis=1)
+    shares = _similarity(rows, columns, pairs, len(texts))
+    found = others.with_columns(similarity=pl.Series(shares, dtype=pl.Float64))
+    found = found.filter(pl.col("similarity") >= NEAR)
+    return found.sort("similarity", "question_id", descending=[True, False]).head(most)
+
+
+def _similarity(rows: Ints, columns: Ints, pairs: Ints, n: int) -> Floats:
+    """(n_pairs,), of all grams of the two the share that both have.
+
+    rows, columns: (n_grams,), whose gram it is, and which. n: how many texts there are.
+    """
+    shape = (n, int(columns.max(initial=0)) + 1)
+    matrix = sparse.csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)
+    sizes = np.bincount(rows, minlength=n)
+    both = np.concatenate([[0], *(_shared(matrix, part) for part in np.array_split(pairs, 64))])[1:]
+    similarity: Floats = both / np.maximum(1, sizes[pairs[:, 0]] + sizes[pairs[:, 1]] - both)
+    return similarity
 
 
 def _shared(matrix: sparse.csr_array, pairs: Ints) -> Ints:

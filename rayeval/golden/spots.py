@@ -9,6 +9,7 @@ from rayeval.golden.anchor import Place
 from rayeval.golden.document import Document
 from rayeval.golden.problems import FaultError, nearest, shown
 from rayeval.golden.units import UNITS, Counted
+from rayeval.words import plural
 
 
 def located(document: Document, evidence: Mapping[str, Any]) -> list[Place]:
@@ -48,7 +49,7 @@ def _stated(document: Document, evidence: Mapping[str, Any], page: int | None) -
 def _by_offsets(document: Document, spans: list[Place], quote: str | None) -> list[Place]:
     size = len(document.text)
     if spans[-1][1] > size:
-        where = f"{_listed(spans)} lies outside the text, which has {size} characters"
+        where = f"{_listed(spans)} lies outside the text, which has {plural(size, 'character')}"
         raise FaultError("offset_outside_text", where + _hint(document, spans, quote))
     if quote is not None and not _says(document.text, spans, quote):
         there = " … ".join(document.text[start:end] for start, end in spans)

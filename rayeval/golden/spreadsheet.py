@@ -12,6 +12,7 @@ from rayeval.golden.contract import Row
 from rayeval.golden.ids import id_of
 from rayeval.golden.problems import FaultError, Record, Report, nearest
 from rayeval.golden.text import BOM, LONE, decode, parse_json
+from rayeval.words import plural
 
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 FLAG_COLUMNS = frozenset({"answerable", "validated"})
@@ -93,7 +94,9 @@ def _text(data: bytes) -> tuple[str, dict[int, FaultError]]:
 def _values(header: list[str], cells: list[str], record: Record) -> Iterator[tuple[int, Any]]:
     """The record, unless a cell of it can't be read."""
     if len(cells) != len(header):
-        record.problem("invalid_csv", f"{len(cells)} cells under {len(header)} columns")
+        record.problem(
+            "invalid_csv", f"{plural(len(cells), 'cell')} under {plural(len(header), 'column')}"
+        )
         return
     value: dict[str, Any] = {}
     readable = True

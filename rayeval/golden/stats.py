@@ -10,7 +10,7 @@ import pyarrow as pa
 from rayeval.columns import flatten
 from rayeval.golden.clusters import clusters
 from rayeval.golden.lint.sizes import slice_sizes
-from rayeval.golden.power import questions_needed
+from rayeval.power import questions_needed
 
 FIELDS = ("split", "language", "origin", "labels", "label_version")
 NONE = "(none)"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
 from rayeval.golden.problems import FaultError, path_of
+from rayeval.strict_json import KeyTwiceError, loads
 
 BOM = b"\xef\xbb\xbf"
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
@@ -38,7 +38,9 @@ def parse_json(text: str) -> Any:
     Raises FaultError if it isn't JSON, or holds half a surrogate pair.
     """
     try:
-        value = json.loads(text)
+        value = loads(text)
+    except KeyTwiceError as error:
+        raise FaultError("field_twice", str(error)) from error
     except RecursionError as error:
         raise FaultError("invalid_json", "nested too deeply for a question") from error
     except ValueError as error:

@@ -22,6 +22,7 @@ from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Problems, distinct_documents
 from rayeval.interop.reading import broken, extension, records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.words import plural, verb
 
 NAME = "beir"
 FILES = "a BEIR folder, or its corpus.jsonl, queries.jsonl and qrels/*.tsv"
@@ -142,6 +143,9 @@ def _notes(judged: pl.DataFrame, n_queries: int) -> Iterator[str]:
     yield "a judged document is evidence as a whole, and a group of its own"
     best = judged.group_by("question_id").agg(pl.col("relevance").max())
     if n_queries > len(best):
-        yield f"{n_queries - len(best)} queries have no judgement and are left out"
+        n = n_queries - len(best)
+        told = verb(n, "has no judgement and is", "have no judgement and are")
+        yield f"{plural(n, 'query', 'queries')} {told} left out"
     if without := int((best["relevance"] < RELEVANT).sum()):
-        yield f"{without} questions have no document of relevance 2 or 3: unanswerable"
+        have = verb(without, "has", "have")
+        yield f"{plural(without, 'question')} {have} no document of relevance 2 or 3: unanswerable"

@@ -16,6 +16,7 @@ from rayeval.interop.parts import Parts, Row, imported
 from rayeval.interop.passages import passage_id
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.words import plural
 
 NAME = "clapnq"
 FILES = "CLAP NQ annotated data: .jsonl"
@@ -57,7 +58,10 @@ def _parts(record: Record) -> Parts:
 
 def _span(text: str, sentence: str) -> Row:
     if text.count(sentence) != 1:
-        message = f"sentence {sentence[:60]!r} stands {text.count(sentence)} times in the passage"
+        message = (
+            f"sentence {sentence[:60]!r} stands {plural(text.count(sentence), 'time')} in the "
+            f"passage"
+        )
         raise RefusedError("ambiguous_sentence", message)
     start = text.index(sentence)
     return {"start_char": start, "end_char": start + len(sentence)}

@@ -4,7 +4,8 @@ Mapping. `question_id` (or `query_id`, `qid`), and a hit as `chunk_id`, `source_
 `docid`, `document_id`) and/or `text` (`content`), with `revision_id`, `start_char` and `end_char`
 (code points) where known. `rank` orders a question's hits in a stage, best first; without it, the
 rows' order does. `score` is kept. `stage` names the stage, `trace` where there is none; a
-question's stages are in the order in which they first appear. Empty cells are null.
+question's stages are in the order in which they first appear. Of a question that was asked again
+(`repeat` 1, 2, …) the first time counts. Empty cells are null.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rayeval.interop.cells import ROW, cells, located
 from rayeval.interop.imported import Imported
 from rayeval.interop.reading import broken
 from rayeval.tables import FOREIGN, FOREIGN_HIT, SPAN
+from rayeval.words import plural
 
 NAME = "csv"
 FILES = "hits, one per row: .csv or .tsv with question_id, chunk_id | doc_id | text, rank, …"
@@ -36,9 +38,11 @@ NAMES = {
     "rank": ("rank",),
     "score": ("score",),
     "stage": ("stage",),
+    "repeat": ("repeat",),
 }
 NUMBERS = {
-    "start_char": pl.Int64, "end_char": pl.Int64, "rank": pl.Int64, "score": pl.Float64,
+    "start_char": pl.Int64, "end_char": pl.Int64, "rank": pl.Int64, "repeat": pl.Int64,
+    "score": pl.Float64,
 }  # fmt: skip
 HIT = ("chunk_id", "source_id", "text")
 
@@ -47,7 +51,7 @@ def read(paths: Sequence[str]) -> Imported:
     """What was retrieved; there are no questions in such a file."""
     problems: list[Problem] = []
     notes: list[str] = []
-    frames = [_rows(path, notes, problems) for path in paths]
+    frames = [_first(_rows(path, notes, problems), path, notes) for path in paths]
     _check_order(frames, problems)
     if problems:
         raise DataError(problems)
@@ -76,6 +80,14 @@ def _rows(path: str, notes: list[str], problems: list[Problem]) -> pl.DataFrame:
     typed = [pl.col(n).str.strip_chars().cast(t, strict=False) for n, t in NUMBERS.items()]
     stage = pl.col("stage").fill_null("trace")
     return frame.with_columns(*typed, stage, pl.lit(path).alias("file"))
+
+
+def _first(rows: pl.DataFrame, path: str, notes: list[str]) -> pl.DataFrame:
+    """Without what was found when a question was asked again."""
+    kept = rows.filter(pl.col("repeat").fill_null(0) == 0)
+    if left := rows.height - kept.height:
+        notes.append(f"{path}: left out are {plural(left, 'hit')} of `repeat` 1 and later")
+    return kept
 
 
 def _faults(path: str, frame: pl.DataFrame) -> Iterator[Problem]:

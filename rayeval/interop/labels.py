@@ -21,6 +21,7 @@ from rayeval.errors import DataError, Problem
 from rayeval.interop.reading import READERS, extension, records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.trec import text
+from rayeval.words import plural
 
 SCHEMA = {
     "item_id": pl.String,
@@ -121,7 +122,7 @@ def _judged(
         problems.append(Problem(path, line, None, "not_utf8", "not UTF-8; save it as UTF-8"))
         return None
     if len(words) != 4:
-        said = f"{len(words)} fields, expected 4: topic, 0, docno, label"
+        said = f"{plural(len(words), 'field')}, expected 4: topic, 0, docno, label"
         problems.append(Problem(path, line, None, "wrong_fields", said))
         return None
     topic, _, docno, label = words

@@ -18,6 +18,7 @@ from rayeval.interop.parts import LABEL, Parts, imported
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.tables import UNLABELLED
+from rayeval.words import plural
 
 NAME = "nomiracl"
 FILES = "NoMIRACL prompts: LANGUAGE.relevant.jsonl, LANGUAGE.non_relevant.jsonl"
@@ -46,7 +47,9 @@ def _parts(record: Record) -> Parts:
     prompt = _PROMPT.search(record.words("prompt"))
     texts = _passages(prompt[2], len(names)) if prompt else []
     if prompt is None or len(texts) != len(names):
-        message = f"`prompt` holds {len(texts)} passages, expected {len(names)} as in `docids`"
+        message = (
+            f"`prompt` holds {plural(len(texts), 'passage')}, expected {len(names)} as in `docids`"
+        )
         raise RefusedError("wrong_length", message)
     row = {
         "question_id": f"{language}-{record.id('query_id')}",

@@ -16,7 +16,9 @@ import pyarrow.parquet as pq
 from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, list_files, open_fs, read_bytes
 from rayeval.interop.records import Record, RefusedError
+from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import TIME
+from rayeval.words import plural
 
 BATCH_ROWS = 1024
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -91,7 +93,9 @@ def json_value(path: str) -> Any:
 
 def _json(data: str, path: str, line: int | None) -> Any:
     try:
-        return json.loads(data)
+        return loads(data)
+    except KeyTwiceError as error:
+        raise broken(path, "field_twice", str(error), line) from error
     except RecursionError as error:
         raise broken(path, "invalid_json", "nested too deeply", line) from error
     except ValueError as error:
@@ -158,7 +162,7 @@ def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
             header = [name.strip() for name in cells]
             continue
         if len(cells) != len(header):
-            message = f"{len(cells)} cells under {len(header)} columns"
+            message = f"{plural(len(cells), 'cell')} under {plural(len(header), 'column')}"
             problems.append(Problem(path, line, None, "invalid_csv", message))
             continue
         yield Record(path, line, {k: v or None for k, v in zip(header, cells, strict=True)})

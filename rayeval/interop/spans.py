@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any
 from rayeval.errors import Problem
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.strict_json import KeyTwiceError, loads
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,9 @@ def _lists(value: Any) -> Any:
 
 def _parsed(text: str, field: str) -> Any:
     try:
-        return json.loads(text)
+        return loads(text)
+    except KeyTwiceError as error:
+        raise RefusedError("field_twice", f"`{field}`: {error}") from error
     except ValueError as error:
         raise RefusedError("invalid_json", f"`{field}` is not JSON: {error}") from error
 

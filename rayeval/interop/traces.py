@@ -12,6 +12,7 @@ from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Row, answer_tables, foreign_tables
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.spans import Span, object_of
+from rayeval.words import plural, verb
 
 REDACTED = "__REDACTED__"
 """What OpenInference writes instead of a text that is to be hidden."""
@@ -40,8 +41,9 @@ def imported_traces(spans: Iterable[Span], problems: list[Problem]) -> Imported:
             answers.append({**trace.answer, "repeat": repeat})
     again = sum(count - 1 for count in asked.values())
     if again:
-        said = "ask a question again: hits are those of the first time, answers are repeats"
-        notes.append(f"{again} traces {said}")
+        ask = verb(again, "asks", "ask")
+        said = f"{ask} a question again: hits are those of the first time, answers are repeats"
+        notes.append(f"{plural(again, 'trace')} {said}")
     return Imported(
         trace=foreign_tables(stages), answers=answer_tables(answers), notes=notes, problems=problems
     )
@@ -65,7 +67,8 @@ def _traces(spans: Iterable[Span], notes: list[str], problems: list[Problem]) ->
         except RefusedError as error:
             problems.append(root.record.problem(error))
     if without:
-        notes.append(f"{without} traces neither retrieve nor rerank and are left out")
+        told = verb(without, "retrieves nor reranks and is", "retrieve nor rerank and are")
+        notes.append(f"{plural(without, 'trace')} neither {told} left out")
 
 
 def _root(members: Sequence[Span]) -> Span:

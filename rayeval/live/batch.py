@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from rayeval.errors import RowError
 from rayeval.live.retry import AGAIN
+from rayeval.words import plural
 
 
 def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> list[Any]:
@@ -29,5 +30,5 @@ def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> li
         raise RowError(f"expected a list with an answer per question, got {type(found).__name__}")
     listed = [one.tolist() if hasattr(one, "tolist") else one for one in found]
     if len(listed) != batch.num_rows:
-        raise RowError(f"{len(listed)} answers for {batch.num_rows} questions")
+        raise RowError(f"{plural(len(listed), 'answer')} for {plural(batch.num_rows, 'question')}")
     return listed

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from rayeval.errors import RowError
 from rayeval.tables import TEXT
+from rayeval.words import plural
 
 Candidates = Sequence[Mapping[str, str]]
 """`chunk_id` and `text` of each, best first."""
@@ -72,7 +73,7 @@ def _one(item: Any, candidates: Candidates) -> tuple[str, float | None]:
     if index is not None:
         inside = isinstance(index, int) and not isinstance(index, bool)
         if not inside or not 0 <= index < len(candidates):
-            raise RowError(f"index {index!r} is none of the {len(candidates)} candidates")
+            raise RowError(f"index {index!r} is none of the {plural(len(candidates), 'candidate')}")
         name = candidates[index]["chunk_id"]
     if name not in {one["chunk_id"] for one in candidates}:
         raise RowError(f"{name!r} is none of the candidates")

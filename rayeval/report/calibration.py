@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from rayeval.report.plain import plural
 from rayeval.report.terminal import headed, listed, rendered, titled
+from rayeval.words import plural
 
 SAID = {
     "agreement": "raw agreement",

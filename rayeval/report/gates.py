@@ -12,6 +12,7 @@ from rayeval.gates.verdicts import Verdict, Word
 from rayeval.report.plain import printable
 from rayeval.report.terminal import headed, number, rendered
 from rayeval.report.write import cell
+from rayeval.words import plural
 
 
 class Verdicts(Protocol):
@@ -65,7 +66,8 @@ def reach(judged: Verdicts) -> str:
     """What a set of that size can and cannot tell, in words."""
     share = 1.96 * (0.25 / max(1, judged.clusters)) ** 0.5
     return (
-        f"{judged.questions} questions in {judged.clusters} clusters: a share near 50% is known to "
+        f"{plural(judged.questions, 'question')} in {plural(judged.clusters, 'cluster')}: a share "
+        f"near 50% is known to "
         f"about ±{share:.0%} for questions like these. Gates of scope `set` speak of these "
         f"questions alone."
     )

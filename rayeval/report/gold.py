@@ -39,7 +39,7 @@ def unjudged(run: Tables, ids: Sequence[str], stages: Sequence[str], k: int) -> 
     """UNJUDGED: hits of the top `k`, of answerable questions with partial labels, that share no
     character with evidence of any grade."""
     full = run.manifest["config"]["metrics"]["full"]
-    blocks = [_unjudged(block, stages, full, k) for block in _blocks(run, ids, stages)]
+    blocks = [unjudged_in(block, stages, full, k) for block in _blocks(run, ids, stages)]
     return pl.concat([pl.DataFrame(schema=UNJUDGED), *blocks])
 
 
@@ -63,7 +63,8 @@ def _ranks(batch: pa.Table, stages: Sequence[str], full: float) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=RANKS), *parts])
 
 
-def _unjudged(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
+def unjudged_in(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
+    """UNJUDGED of a batch: RESOLVED, hits under their stage's name, and `passages`."""
     found = relevance(batch, "passages", full=full)
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
     open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
@@ -109,7 +110,7 @@ def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[
         schema = pa.schema([*kept, *((_column(stage), HITS) for stage in stages)])
         table = conform(rows.to_arrow(), schema).combine_chunks()
         table = table.rename_columns([*(f.name for f in kept), *stages])
-        yield table.append_column("passages", _places(table, stages, run))
+        yield table.append_column("passages", places(table, stages, run))
 
 
 def _column(stage: str) -> str:
@@ -117,8 +118,8 @@ def _column(stage: str) -> str:
     return f"hits of {stage}"
 
 
-def _places(table: pa.Table, stages: Sequence[str], run: Tables) -> pa.Array:
-    """Where the hits of all stages lie, of type PASSAGES."""
+def places(table: pa.Table, stages: Sequence[str], run: Tables) -> pa.Array:
+    """Where the hits of all stages lie, of type PASSAGES; table: has a column of hits for each."""
     parts = [pl.DataFrame(schema={"row": pl.Int64, "chunk_id": pl.String})]
     for stage in stages:
         row, hits = flatten(table[stage])

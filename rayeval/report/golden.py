@@ -13,6 +13,7 @@ from rayeval.errors import Problem
 from rayeval.golden.change import Anchoring, Change
 from rayeval.golden.problems import shown
 from rayeval.report.terminal import headed, listed, rendered, titled
+from rayeval.words import plural
 
 EACH = 3
 """How many problems of a kind are shown."""
@@ -55,7 +56,9 @@ def problems_text(path: str, problems: Sequence[Problem], warnings: Sequence[Pro
     steps = dict.fromkeys(NEXT[p.kind] for p in [*problems, *warnings] if p.kind in NEXT)
     if steps:
         parts.append(listed("What to do next", list(steps)))
-    parts.append(Text(f"\n{len(problems):,} problems, {len(warnings):,} warnings in {path}"))
+    parts.append(
+        Text(f"\n{plural(len(problems), 'problem')}, {plural(len(warnings), 'warning')} in {path}")
+    )
     return rendered(parts)
 
 

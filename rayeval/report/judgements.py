@@ -9,8 +9,9 @@ import polars as pl
 
 from rayeval.judge.agreement import self_agreement
 from rayeval.judge.tasks import EVERY
-from rayeval.report.plain import plural, shortened
+from rayeval.report.plain import shortened
 from rayeval.report.tables import Tables
+from rayeval.words import plural
 
 Judged = Mapping[str, Any]
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from rayeval.report.passages import where
 from rayeval.report.plain import shortened
 from rayeval.report.terminal import number, rendered
+from rayeval.words import plural, verb
 
 LONG = 1_600
 """Characters of a passage that are shown."""
@@ -87,10 +88,17 @@ def change_text(change: Change) -> str:
 def summary_text(changes: Sequence[Change], path: str, version: str, left: int) -> str:
     """What a session of grading came to."""
     if not changes:
-        return rendered([Text(f"Nothing was graded; {left} unjudged hits are left.")])
+        return rendered([Text(f"Nothing was graded; {_left(left, 'unjudged hit')}.")])
     moves = _moves(changes[0].before.mean, changes[-1].after.mean)
-    said = f"{len(changes)} grades in {path} (label version {version}); {left} hits are left."
+    said = (
+        f"{plural(len(changes), 'grade')} in {path} (label version {version}); "
+        f"{_left(left, 'hit')}."
+    )
     return rendered([Text(said), Text(f"mean: {moves}")])
+
+
+def _left(count: int, noun: str) -> str:
+    return f"{plural(count, noun)} {verb(count, 'is', 'are')} left"
 
 
 def _moves(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> str:
@@ -115,5 +123,7 @@ def _passage(text: str) -> RenderableType:
     """A passage's text, indented; a very long one is cut in the middle."""
     if len(text) > LONG:
         half = LONG // 2
-        text = f"{text[:half]} … [{len(text) - LONG:,} characters left out] … {text[-half:]}"
+        text = (
+            f"{text[:half]} … [{plural(len(text) - LONG, 'character')} left out] … {text[-half:]}"
+        )
     return Padding(Text(text.strip("\n")), (0, 0, 0, 4))

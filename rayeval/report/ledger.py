@@ -8,13 +8,16 @@ from typing import Any
 from rich.text import Text
 
 from rayeval.report.terminal import rendered
+from rayeval.words import plural
 
 
 def ledger_text(path: str, entries: Sequence[Mapping[str, Any]]) -> str:
     """Every comparison that was seen, the oldest first."""
     if not entries:
         return rendered([Text(f"No comparison on the test split has been shown ({path}).")])
-    lines = [Text(f"{counted(len(entries))} on the test split shown ({path})", style="bold")]
+    lines = [
+        Text(f"{plural(len(entries), 'comparison')} on the test split shown ({path})", style="bold")
+    ]
     for number, entry in enumerate(entries, start=1):
         lines.append(Text(f"{number:>3}  {entry['at']}  {entry['who']}"))
         lines.append(Text(f"     {entry['baseline']} → {entry['run']}"))
@@ -31,13 +34,8 @@ def looks_text(seen: Mapping[str, Any]) -> str:
     if seen["comparisons"] is None:
         said = "its ledger is damaged"
     else:
-        said = f"{counted(seen['comparisons'])} on it in the ledger"
+        said = f"{plural(seen['comparisons'], 'comparison')} on it in the ledger"
     return rendered([Text(f"This run asked the test split: {said} ({seen['ledger']}).")])
-
-
-def counted(n: int) -> str:
-    """`1 comparison`, `2 comparisons`."""
-    return f"{n} comparison{'' if n == 1 else 's'}"
 
 
 def _change(value: Any) -> str:

@@ -11,9 +11,9 @@ import polars as pl
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import Shown, answered
-from rayeval.report.plain import plural
 from rayeval.report.tables import Tables
 from rayeval.tables import UNLABELLED
+from rayeval.words import plural
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
 
@@ -56,6 +56,8 @@ class Overview:
     bounds: tuple[tuple[str, int], ...]
     """(stage, answerable questions whose gold is all still there)."""
     answerable: int
+    denominators: str
+    """Why those shares are of other questions than the means; empty where they are of the same."""
     status: dict[str, int]
     answers: tuple[Shown, ...]
     """What answers are worth; none where nothing was answered."""
@@ -89,6 +91,7 @@ def overview(run: Tables) -> Overview:
         slices=_slices(run.slices, stages[-1], shown),
         bounds=_bounds(run.failures),
         answerable=run.failures.height,
+        denominators=_denominators(status, _aside(run.questions)),
         status=status,
         answers=answered(run),
         lost=lost,
@@ -134,10 +137,29 @@ def _open(questions: pl.DataFrame) -> list[str]:
     return questions.filter(pl.col("labels") == UNLABELLED)["question_id"].to_list()
 
 
-def _population(questions: pl.DataFrame) -> str:
-    """Synthetic questions that nobody checked count in their own slice only."""
+def _aside(questions: pl.DataFrame) -> int:
+    """Synthetic questions that nobody checked, which count in their own slice only."""
     unchecked = pl.col("slices").list.contains(SYNTHETIC) & pl.col("answerable")
-    aside = questions.filter(unchecked).height
+    return questions.filter(unchecked).height
+
+
+def _denominators(status: Mapping[str, int], aside: int) -> str:
+    """What the means leave out, or count otherwise, of the questions that the shares are of."""
+    error, missing = status["error"], status["missing"]
+    out = [f"{error} with an error"] if error else []
+    out += [f"{aside} synthetic and not validated"] if aside else []
+    told = [f"leave out {' and '.join(out)}"] if out else []
+    told += [f"count {missing} missing as their worst value"] if missing else []
+    if not told:
+        return ""
+    return (
+        f"Shares are of all {plural(sum(status.values()), 'question')}; means {', and '.join(told)}"
+    )
+
+
+def _population(questions: pl.DataFrame) -> str:
+    """What the means are over."""
+    aside = _aside(questions)
     told = f", {plural(aside, 'synthetic, unvalidated one')} aside" if aside else ""
     return f"Means over answerable questions{told}"
 

@@ -14,11 +14,6 @@ def printable(text: str) -> str:
     return text.translate(_SHOWN)
 
 
-def plural(count: int, noun: str) -> str:
-    """`count` of what `noun` names."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def shortened(text: str, most: int = 80) -> str:
     """One line of at most `most` columns; a Korean character takes two."""
     line = " ".join(text.split())

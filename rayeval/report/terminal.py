@@ -14,8 +14,9 @@ from rich.text import Text
 from rayeval.report.answered import Shown
 from rayeval.report.judgements import judge_text
 from rayeval.report.overview import Overview, overview
-from rayeval.report.plain import plural, printable
+from rayeval.report.plain import printable
 from rayeval.report.tables import Tables
+from rayeval.words import plural
 
 WIDTH = 100
 BOUNDED = (
@@ -33,6 +34,7 @@ def run_text(run: Tables) -> str:
         *([titled(facts.population, _metrics(facts))] if facts.shown else []),
         *(_shown(table) for table in facts.answers),
         *([titled(_bounds(facts), _waterfall(facts))] if facts.bounds else []),
+        *([Text(facts.denominators, style="dim")] if facts.denominators else []),
         titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
     ]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from rayeval.stage import StageConfig
+from rayeval.words import plural, verb
 
 
 class Fit(StageConfig):
@@ -42,7 +43,8 @@ class CrossEncoder(StageConfig):
     def _enough_candidates(self) -> CrossEncoder:
         if self.depth > self.candidates:
             raise ValueError(
-                f"depth is {self.depth}, but only {self.candidates} candidates are scored: "
+                f"depth is {self.depth}, but only {plural(self.candidates, 'candidate')} "
+                f"{verb(self.candidates, 'is', 'are')} scored: "
                 f"raise `candidates` or lower `depth`"
             )
         return self

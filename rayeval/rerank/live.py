@@ -15,6 +15,7 @@ from rayeval.live.config import Http, Python
 from rayeval.live.log import Log
 from rayeval.stage import Stage, StageConfig
 from rayeval.tables import HITS, TEXT
+from rayeval.words import plural, verb
 
 
 class _Reranker(StageConfig):
@@ -24,7 +25,10 @@ class _Reranker(StageConfig):
     @model_validator(mode="after")
     def _enough_candidates(self) -> Self:
         if self.depth > self.candidates:
-            raise ValueError(f"depth is {self.depth}, but there are {self.candidates} candidates")
+            raise ValueError(
+                f"depth is {self.depth}, but there {verb(self.candidates, 'is', 'are')} "
+                f"{plural(self.candidates, 'candidate')}"
+            )
         return self
 
     def identity(self) -> dict[str, Any]:
@@ -85,7 +89,8 @@ class _Rerank:
             least = min(self.config.depth, len(candidates))
             if len(ranked) < least:
                 raise RowError(
-                    f"{len(ranked)} of {len(candidates)} candidates came back, expected {least}"
+                    f"{len(ranked)} of {plural(len(candidates), 'candidate')} came back, expected "
+                    f"{least}"
                 )
         except RowError as error:
             return failing(question_id, error)
@@ -100,7 +105,9 @@ def ranking(answer: Any, candidates: Candidates) -> list[tuple[str, float]]:
     """
     if isinstance(answer, Sequence) and answer and isinstance(answer[0], int | float):
         if len(answer) != len(candidates):
-            raise RowError(f"{len(answer)} scores for {len(candidates)} candidates")
+            raise RowError(
+                f"{plural(len(answer), 'score')} for {plural(len(candidates), 'candidate')}"
+            )
         scores = [finite(score) for score in answer]
         found = list(zip((one["chunk_id"] for one in candidates), scores, strict=True))
     else:

@@ -13,6 +13,7 @@ from rayeval.rerank.config import CrossEncoder, Fit
 from rayeval.rerank.scorer import PairScorer
 from rayeval.stage import Stage
 from rayeval.tables import TEXT
+from rayeval.words import plural, verb
 
 KEY = ["row", "chunk_id"]
 
@@ -63,9 +64,10 @@ class Rerank:
         lacking = wanted.join(known, on=KEY, how="anti")
         strange = given.join(wanted, on=KEY, how="anti")
         repeated = given.filter(given.select(KEY).is_duplicated())
+        are = verb(strange.height, "is", "are")
         for wrong, what in (
             (lacking, f"no text for {lacking.height} of the candidates"),
-            (strange, f"{strange.height} candidates that are not among its hits"),
+            (strange, f"{plural(strange.height, 'candidate')} that {are} not among its hits"),
             (repeated, "a candidate twice"),
         ):
             if wrong.height:
@@ -110,6 +112,7 @@ def _check_scores(batch: pa.Table, rows: Ints, scores: Floats) -> None:
     wrong = np.flatnonzero(~np.isfinite(scores))
     if len(wrong):
         raise RowError(
-            f"the reranker gave NaN or infinite scores for {len(wrong)} pairs, first of question "
+            f"the reranker gave NaN or infinite scores for {plural(len(wrong), 'pair')}, first of "
+            f"question "
             f"{batch['question_id'][int(rows[wrong[0]])]}"
         )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
+from rayeval.power import ALPHA, POWER, reach
 
 
-def detectable(standard_error: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
+def detectable(standard_error: float, *, alpha: float = ALPHA, power: float = POWER) -> float:
     """The smallest true difference that a two-sided test at `alpha` finds with chance `power`.
 
     standard_error: of the paired difference, by cluster.
     Source: Bloom 1995, doi:10.1177/0193841X9501900504.
     """
-    return float(stats.norm.ppf(1 - alpha / 2) + stats.norm.ppf(power)) * standard_error
+    return reach(alpha, power) * standard_error
 
 
 def questions_needed(
-    difference: float, standard_error: float, n: int, *, alpha: float = 0.05, power: float = 0.8
+    difference: float,
+    standard_error: float,
+    n: int,
+    *,
+    alpha: float = ALPHA,
+    power: float = POWER,
 ) -> int | None:
     """How many questions of the same kind would show a true `difference`.
 
@@ -26,5 +31,5 @@ def questions_needed(
     """
     if difference == 0 or not standard_error > 0:
         return None
-    reach = detectable(standard_error, alpha=alpha, power=power) / abs(difference)
-    return math.ceil(n * reach**2)
+    times = detectable(standard_error, alpha=alpha, power=power) / abs(difference)
+    return math.ceil(n * times**2)

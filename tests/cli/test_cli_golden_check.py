@@ -115,7 +115,7 @@ def test_lint_in_the_terminal(capsys):
                      id="a split twice"),
         pytest.param(["split", "{golden}", "--out", "{golden}", "--ratios", "train=nan"], "positive share",
                      id="no number"),
-        pytest.param(["split", "{golden}", "--out", "{golden}", "--by", "time"], "have no `asked_at`", id="no time"),
+        pytest.param(["split", "{golden}", "--out", "{golden}", "--by", "time"], "has no `asked_at`", id="no time"),
         pytest.param(["split", "{golden}", "--out", "{golden}"], "names no source", id="no source"),
     ],
 )  # fmt: skip
@@ -164,7 +164,7 @@ def test_anchoring_what_did_not_change_changes_nothing(leave, ask):
     assert golden.read_bytes() == before
     assert (leave / "golden.anchors.jsonl").read_bytes() == notes
     noted = [json.loads(line) for line in notes.decode().splitlines()]
-    assert [row["question_id"] for row in noted] == ["q1", "q2", "q3"]
+    assert [row["question_id"] for row in noted] == ["q1", "q2", "q3", "q4"]
     assert (noted[0]["quote"], noted[0]["before"]) == ("Staff get 20 days.", "# 휴가\r\n\r\n")
     assert noted[2]["after"] == "\r\n"
 
@@ -364,3 +364,28 @@ def test_real_documents_through_real_changes(shared_data, tmp_path, ask):
         else:
             assert normal(there[now["start_char"] : now["end_char"]]) == normal(quote)
             assert status == "normalised" or there[now["start_char"] : now["end_char"]] == quote
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param(["runs", "list", "--runs", "nope"], "no folder nope", id="runs list"),
+        pytest.param(["view", "--runs", "nope"], "no folder nope", id="view"),
+        pytest.param(
+            ["golden", "split", "g.jsonl", "--out", "h.jsonl", "--ratios", "train=1e308,test=1e308"],
+            "add up to more than any number", id="ratios without a sum",
+        ),
+        pytest.param(
+            ["score", "--golden", "q.txt", "--trace", "r.txt", "--convention", "trec", "--metrics", "map", "--cutoffs", "x"],
+            "'x' is no cutoff", id="a cutoff beside names",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_passed_over_is_said(tmp_path, monkeypatch, capsys, command, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.jsonl").write_text('{"question_id": "q", "question": "?", "source_id": "d"}\n')
+    (tmp_path / "q.txt").write_text("1 0 d 1\n")
+    (tmp_path / "r.txt").write_text("1 Q0 d 1 1.0 x\n")
+    assert run_command(command) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "h.jsonl").exists()

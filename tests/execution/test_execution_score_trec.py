@@ -121,7 +121,7 @@ def test_options_that_mean_nothing(files, options):
 
 def test_queries_without_judgements_are_told_of(files):
     [line] = scored(files).manifest["warnings"]
-    assert "1 of 3 queries have no judgement" in line and "q9" in line
+    assert "1 of 3 queries has no judgement" in line and "q9" in line
 
 
 @pytest.mark.parametrize(

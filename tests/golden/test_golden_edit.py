@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rayeval.golden.edit import rewritten
 from rayeval.golden.moved import Move, moved
+from rayeval.golden.rewrite import rewritten
 
 
 def on_line(wanted: int, **fields):

@@ -6,8 +6,8 @@ import pytest
 from rayeval.golden.contract import Row
 from rayeval.golden.evidence import evidence_of
 from rayeval.golden.grow import labelled, new_id, next_version
-from rayeval.golden.near import near
 from rayeval.golden.problems import Report
+from rayeval.golden.similar import near
 
 
 def known(row):
@@ -112,6 +112,6 @@ def test_near_questions(question, other, is_near):
 
 
 def test_near_says_how_near():
-    others = pl.DataFrame({"question_id": ["a", "b"], "question": ["abcd", "abce"]})
+    others = pl.DataFrame({"question_id": ["a", "b"], "question": ["abcd", "abcde"]})
     found = near("abcd", others, most=5)
-    assert found["similarity"].to_list() == [1.0, 2 * 2 / 6]
+    assert found["similarity"].to_list() == [1.0, 3 / 6]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rayeval.golden.power import detectable, questions_needed
+from rayeval.power import detectable, questions_needed
 
 
 @pytest.mark.parametrize(

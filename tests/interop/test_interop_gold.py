@@ -86,7 +86,7 @@ def test_beir_binary_grades_become_three_and_say_so(beir):
     assert trace == []
     notes = formats()["beir"].read([folder]).notes
     assert "1 became relevance 3" in notes[0]
-    assert any("1 queries have no judgement" in note for note in notes)
+    assert any("1 query has no judgement" in note for note in notes)
 
 
 def test_beir_graded_judgements_are_kept(beir):

@@ -51,7 +51,7 @@ def test_questions_that_other_tools_leave_out_are_named(tmp_path, capsys):
     run = rayeval.score(golden, trace, corpus=tmp_path / "docs", runs=tmp_path / "runs")
     capsys.readouterr()
     export(str(run.path), "trec", tmp_path / "trec")
-    assert "note: 1 of 2 answerable questions (q-1) have no judgement" in capsys.readouterr().out
+    assert "note: 1 of 2 answerable questions (q-1) has no judgement" in capsys.readouterr().out
     export(str(run.path), "ragas", tmp_path / "ragas")
     assert "note" not in capsys.readouterr().out
 

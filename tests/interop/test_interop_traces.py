@@ -243,7 +243,7 @@ def test_a_question_asked_again_is_a_repeat(tmp_path):
     assert [row["stage"] for row in rows] == ["vector", "reranked"]
     assert [(a["repeat"], a["answer"]) for a in answers] == [(0, "Me."), (1, "You.")]
     found = formats()["openinference"].read([str(path)])
-    assert "1 traces ask a question again" in found.notes[0]
+    assert "1 trace asks a question again" in found.notes[0]
 
 
 def test_a_question_id_in_the_metadata_wins(tmp_path):
@@ -324,7 +324,7 @@ def test_import_writes_our_files_and_prints_the_mapping(tmp_path, capsys):
         == 0
     )
     printed = capsys.readouterr().out
-    assert "golden.jsonl: 1 rows" in printed
+    assert "golden.jsonl: 1 row" in printed
     assert "note: `retrieved_contexts` became" in printed
     assert sorted(path.name for path in out.iterdir()) == ["golden.jsonl", "trace.jsonl"]
     name = made_question_id("Who?")

@@ -118,7 +118,7 @@ def test_code_that_can_not_be_built(folder, factory, message):
 
 def test_code_that_never_answers_is_an_error_of_every_row(folder):
     found = run(project(folder, python("short")))
-    assert set(errors(found, "code").values()) == {"0 answers for 1 questions"}
+    assert set(errors(found, "code").values()) == {"0 answers for 1 question"}
 
 
 def test_two_workers_give_the_same(folder):

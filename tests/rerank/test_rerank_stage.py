@@ -151,8 +151,8 @@ A, B = ({"chunk_id": i, "score": 1.0} for i in "ab")
     [
         pytest.param({"a": "1"}, [A, B], "q9 has no text for 1 of the candidates, first b", id="lost"),
         pytest.param({"a": "1", "b": None}, [A, B], "no text for 1", id="null text"),
-        pytest.param({"a": "1", "z": "2"}, [A], "1 candidates that are not among", id="strange"),
-        pytest.param({"a": "nan"}, [A], "NaN or infinite scores for 1 pairs, first of question q9", id="NaN"),
+        pytest.param({"a": "1", "z": "2"}, [A], "1 candidate that is not among", id="strange"),
+        pytest.param({"a": "nan"}, [A], "NaN or infinite scores for 1 pair, first of question q9", id="NaN"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_names_the_question(texts, hits, message):

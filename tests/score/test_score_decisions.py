@@ -138,3 +138,67 @@ def test_a_comparison_whose_facts_are_none(scored, facts):
     (Path(written.path) / "comparison.json").write_text(facts)
     with pytest.raises(RunError):
         load_comparison(written.comparison_id, runs)
+
+
+def test_questions_that_a_trace_did_not_time_lower_the_coverage(scored):
+    rows = trace()
+    for row in rows[:3]:
+        del row["stages"]["search"]["latency_ms"]
+    run, gate = scored(GOLDEN, rows), {"metric": "latency_ms.p95", "max": 10}
+    assert words(run, **gate) == ["inconclusive"]
+    assert words(run, **gate, min_coverage=0.6) == ["pass"]
+    assert words(scored(GOLDEN, trace()), run, metric="latency_ms.p95", max_drop=10) == [
+        "inconclusive"
+    ]
+
+
+def hardware(run, **changes):
+    run.manifest["hardware"] = {**run.manifest["hardware"], **changes}
+    return run
+
+
+def test_latency_of_other_hardware_counts_only_where_it_is_allowed(scored):
+    base, new = scored(GOLDEN, trace()), hardware(scored(GOLDEN, trace()), cores=512)
+    gates = Gates.model_validate(
+        {"gates": [{"metric": "latency_ms.p50", "stage": "search", "max_drop": 1}]}
+    )
+    [refused] = judge(gates, new, base).verdicts
+    assert (refused.verdict, refused.reason) == (
+        "inconclusive",
+        "the two runs were timed on different hardware",
+    )
+    [told] = judge(gates, new, base, allow=("hardware",)).verdicts
+    assert told.verdict == "pass"
+    assert compare_runs(base, new, Options()).latency.is_empty()
+    assert compare_runs(base, new, Options(allow=("hardware",))).latency.height == 3
+
+
+@pytest.mark.parametrize(
+    ("metrics", "refused"),
+    [
+        pytest.param(["recall@1200tok"], "recall@1200tok count tokens", id="a budget"),
+        pytest.param(["context_tokens", "recall@5"], "context_tokens count tokens", id="tokens"),
+        pytest.param(["recall@5"], None, id="nothing in tokens"),
+    ],
+)
+def test_token_budgets_of_other_tokenizers(scored, metrics, refused):
+    hits = {"hits": [{"source_id": "B", "text": "b c"}], "latency_ms": 5}
+    rows = [{"question_id": f"q{n}", "stages": {"context": hits}} for n in range(8)]
+    base, new = (scored(GOLDEN, rows, metrics=metrics) for _ in range(2))
+    assert compare_runs(base, new, Options()).facts["warnings"] == []
+    new.manifest["tokenizer"] = {**new.manifest["tokenizer"], "kind": "hf", "sha256": "abc"}
+    if refused is None:
+        assert compare_runs(base, new, Options()).facts["warnings"] == []
+        return
+    with pytest.raises(PairingError, match=rf"{refused}.*--allow tokenizer"):
+        compare_runs(base, new, Options())
+    [warning] = compare_runs(base, new, Options(allow=("tokenizer",))).facts["warnings"]
+    assert "tokenizer is another" in warning
+
+
+def test_what_may_be_allowed_is_one_of_the_kinds(scored):
+    import rayeval
+
+    run = scored(GOLDEN, trace())
+    with pytest.raises(ConfigError, match="allow is 'hardwear'; expected one of 'golden'"):
+        rayeval.compare(run, run, allow=["hardwear"])

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rayeval
+from rayeval.errors import DataError
 from rayeval.execution.progress import Silent
 from rayeval.execution.resume import resume_run
 from rayeval.execution.score import score_tables
@@ -176,3 +177,90 @@ def test_a_changed_trace_is_not_resumed(reference, tmp_path, monkeypatch):
     trace.write_text(json.dumps(TRACE[0]))
     with pytest.raises(rayeval.errors.RunError, match="the trace is no longer what"):
         resume_run(folder.name, str(tmp_path / "runs"), Silent())
+
+
+ASKED = [
+    {"question_id": "q", "repeat": repeat, "stage": stage, "hits": hits, **said}
+    for repeat, said in (
+        (0, {"answer": "six", "abstained": False, "citations": ["B"]}),
+        (1, {"answer": None, "abstained": True, "citations": []}),
+        (2, {"answer": "6", "abstained": None, "citations": None}),
+    )
+    for stage, hits in (
+        ("search", [{"chunk_id": "A" if repeat else "B"}, {"chunk_id": "C"}]),
+        ("context", [{"chunk_id": "B"}]),
+    )
+]
+
+
+def lined(path):
+    lines = [
+        {**{name: value for name, value in row.items() if name not in ("stage", "hits")},
+         "stages": {"search": {"hits": row["hits"]}}, "context": [{"chunk_id": "B"}]}
+        for row in ASKED[::2]
+    ]  # fmt: skip
+    return write_lines(path.with_suffix(".jsonl"), lines)
+
+
+def rows(path):
+    pq.write_table(pa.Table.from_pylist(ASKED), path)
+    return path
+
+
+def rows_of_hits(path):
+    flat_rows = [
+        {**{name: value for name, value in row.items() if name != "hits"}, **hit, "rank": rank}
+        for row in ASKED
+        for rank, hit in enumerate(row["hits"])
+    ]
+    pq.write_table(pa.Table.from_pylist(flat_rows), path)
+    return path
+
+
+@pytest.mark.parametrize("form", [lined, rows, rows_of_hits])
+def test_a_question_asked_again_has_more_answers_and_the_hits_of_the_first_time(tmp_path, form):
+    golden = write_lines(
+        tmp_path / "g.jsonl",
+        [{"question_id": "q", "question": "?", "evidence": [{"source_id": "B"}]}],
+    )
+    run = rayeval.score(golden, form(tmp_path / "t.parquet"), runs=tmp_path, metrics=["mrr@2"])
+    assert run.per_query.filter(stage="search")["mrr@2"].to_list() == [1.0]
+    answers = pl.read_parquet(f"{run.path}/answers.parquet").sort("repeat")
+    assert answers["repeat"].to_list() == [0, 1, 2]
+    assert answers["answer"].to_list() == ["six", None, "6"]
+    assert answers["abstained"][1]
+    assert [list(context) for context in answers["context"]] == [["B"]] * 3
+
+
+WRONG_ROWS = [
+    pytest.param({"repeat": [-1, 0]}, "bad_number.*below 0", id="a repeat below 0"),
+    pytest.param({"answer": ["one", "two"]}, "answer_twice.*2 rows of repeat 0", id="two answers of one time"),
+    pytest.param({"repeat": ["x", "y"]}, "wrong_type", id="a repeat in words"),
+    pytest.param({"latency_ms": ["soon", "late"], "answer": ["a", "a"]}, "wrong_type", id="a time in words"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "words"), WRONG_ROWS)
+@pytest.mark.parametrize(
+    "hits", [{"hits": [["x"], ["y"]]}, {"text": ["x", "y"]}], ids=["lists", "rows"]
+)
+def test_what_is_wrong_with_answers_in_rows(tmp_path, hits, columns, words):
+    pq.write_table(
+        pa.table({"question_id": ["q", "q"], "stage": ["a", "b"], **hits, **columns}),
+        tmp_path / "t.parquet",
+    )
+    golden = write_lines(
+        tmp_path / "g.jsonl", [{"question_id": "q", "question": "?", "source_id": "B"}]
+    )
+    with pytest.raises(DataError, match=words):
+        rayeval.score(golden, tmp_path / "t.parquet", runs=tmp_path)
+
+
+def test_hits_of_later_repeats_in_a_csv_are_left_out(tmp_path):
+    (tmp_path / "t.csv").write_text("question_id,doc_id,rank,repeat\nq,B,1,\nq,A,1,1\n")
+    golden = write_lines(
+        tmp_path / "g.jsonl", [{"question_id": "q", "question": "?", "source_id": "B"}]
+    )
+    run = rayeval.score(golden, tmp_path / "t.csv", runs=tmp_path, format="csv", metrics=["mrr@2"])
+    assert run.per_query["mrr@2"].to_list() == [1.0]
+    assert any("1 hit of `repeat` 1 and later" in line for line in run.manifest["warnings"])

@@ -158,7 +158,7 @@ def test_a_trace_of_one_stage_on_which_a_question_has_an_error(scored):
 def test_questions_that_the_golden_set_lacks_are_named(scored):
     run = scored([asked({"source_id": "B"})], [found({"source_id": "B"}), found(name="z")])
     [warning] = run.manifest["warnings"]
-    assert "1 questions of the trace are not in the golden set: z" in warning
+    assert "1 question of the trace is not in the golden set: z" in warning
 
 
 def test_order_of_lines_changes_nothing(scored, tmp_path):

@@ -1,5 +1,7 @@
 """What is wrong with a trace: every problem at once, where it is, and nothing left behind."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import rayeval
 from rayeval.errors import ConfigError, DataError
 from rayeval.interop.own import read
+from rayeval.report.terminal import run_text
 
 GOLDEN = [{"question_id": "q", "question": "?", "evidence": [{"source_id": "B"}]}]
 OFFSETS = [{"question_id": "q", "question": "?",
@@ -68,7 +71,7 @@ def test_a_stage_whose_name_no_table_can_hold(scored):
 NAMELESS = [
     pytest.param({"stage": ["a\0b"]}, "bad_stage.*NUL", id="NUL in a stage"),
     pytest.param({"stage": [""]}, "bad_stage.*has no name", id="a stage without a name"),
-    pytest.param({"question_id": pa.nulls(1, pa.string())}, "1 rows have no", id="no question"),
+    pytest.param({"question_id": pa.nulls(1, pa.string())}, "1 row has no", id="no question"),
     pytest.param({"latency_ms": [-5.0]}, "bad_latency.*-5", id="less than no time"),
     pytest.param({"latency_ms": [float("nan")]}, "bad_latency.*nan", id="a time that is NaN"),
 ]
@@ -116,7 +119,7 @@ def test_bom_crlf_and_empty_lines(tmp_path):
 
 def test_offsets_and_mere_text_can_not_be_compared(scored):
     with pytest.raises(
-        DataError, match=r"1 questions \(q\) have gold that is offsets alone.*--corpus"
+        DataError, match=r"1 question \(q\) has gold that is offsets alone.*--corpus"
     ):
         scored(OFFSETS, [of("some text")])
 
@@ -135,7 +138,7 @@ SPAN = {"source_id": "d", "spans": [{"start_char": 0, "end_char": 5}]}
 def test_quotes_and_hits_without_text_can_not_be_compared(scored, evidence, hit):
     golden = [{"question_id": "q", "question": "?", "evidence": [evidence]}]
     with pytest.raises(
-        DataError, match=r"1 questions \(q\) have gold that is quotes alone.*--corpus"
+        DataError, match=r"1 question \(q\) has gold that is quotes alone.*--corpus"
     ):
         scored(golden, [of(hit)])
 
@@ -222,3 +225,56 @@ def test_rows_at_hand_are_checked_too(tmp_path):
     path.write_text("question_id,question,source_id\nq,?,B\n")
     with pytest.raises(DataError, match=r"trace:1.*`id` is not part"):
         rayeval.score(path, [{"question_id": "q", "id": 3}], runs=tmp_path)
+
+
+def test_a_hit_without_a_score_hides_no_contradiction(scored):
+    hits = [
+        {"source_id": name, "score": score} for name, score in zip("ABC", [1, None, 2], strict=True)
+    ]
+    with pytest.raises(DataError, match=r"score_order.*rank 3 has a higher score"):
+        scored(GOLDEN, [of(*hits)])
+    assert scored(GOLDEN, [of(*hits)], sort="score").per_query.height == 1
+    scored(GOLDEN, [of(*(hits[i] for i in (2, 1, 0)))])
+
+
+FAILED = [
+    {"question_id": "q", "error": "Timeout"},
+    {"question_id": "r", "stages": {}, "error": "Down"},
+]
+
+
+def test_a_trace_of_errors_is_a_run_of_errors(scored):
+    golden = [*GOLDEN, {**GOLDEN[0], "question_id": "r"}, {**GOLDEN[0], "question_id": "s"}]
+    run = scored(golden, FAILED)
+    assert run.summary()["status"] == {"success": 0, "failed": 0, "error": 2, "missing": 1}
+    [cell] = run.aggregate.filter(metric="recall@5").to_dicts()
+    assert (cell["n_error"], cell["n_missing"], cell["n"], cell["mean"]) == (2, 1, 1, 0.0)
+    said = "Shares are of all 3 questions; means leave out 2 with an error, and count 1 missing as"
+    assert said in run_text(run)
+    assert said in (Path(run.path) / "summary.md").read_text("utf-8")
+    assert said in (Path(run.path) / "report.html").read_text("utf-8")
+    assert "Shares are of" not in run_text(scored(GOLDEN, [of({"source_id": "B"})]))
+
+
+def test_a_trace_without_rows_is_no_run(scored):
+    with pytest.raises(DataError, match="empty_trace"):
+        scored(GOLDEN, [])
+
+
+TYPES = [
+    pytest.param({"latency_ms": ["soon"]}, "`latency_ms` is string, expected numbers", id="a time in words"),
+    pytest.param({"error": [5]}, "`error` is int64, expected text", id="an error in numbers"),
+    pytest.param({"stage": [1.5]}, "`stage` is double, expected text", id="a stage"),
+    pytest.param({"hits": [[{"chunk_id": "c", "score": "x"}]]}, r"`hits\[\].score` is string", id="a score in words"),
+    pytest.param({"hits": [[{"source_id": "B", "spans": "x"}]]}, r"`hits\[\].spans` is string", id="spans in words"),
+    pytest.param({"hits": [[{"source_id": "B", "spans": [{"start_char": 1}]}]]}, "expected lists of start_char", id="half a span"),
+    pytest.param({"hits": [[{"text": 5}]]}, r"`hits\[\].text` is int64, expected text", id="text in numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "words"), TYPES)
+def test_columns_of_other_types_are_the_inputs_fault(scored, tmp_path, columns, words):
+    table = {"question_id": ["q"], "stage": ["s"], "hits": [["x"]], **columns}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=f"wrong_type.*{words}"):
+        scored(GOLDEN, tmp_path / "t.parquet")

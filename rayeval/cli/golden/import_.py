@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from rayeval.cli import options
 from rayeval.errors import ConfigError
+from rayeval.words import plural
 
 
 class FormatsCommand(TyperCommand):
@@ -48,6 +49,6 @@ def import_(
         options.print_json({"path": out, "files": written, "notes": list(imported.notes)})
         return
     for file, rows in written.items():
-        print(printable(f"{out}/{file}: {rows} rows"))  # noqa: T201
+        print(printable(f"{out}/{file}: {plural(rows, 'row')}"))  # noqa: T201
     for note in imported.notes:
         print(printable(f"note: {note}"))  # noqa: T201

@@ -13,6 +13,7 @@ import typer
 from rayeval.cli import options
 from rayeval.errors import InputError
 from rayeval.report.plain import printable
+from rayeval.words import plural, verb
 
 if TYPE_CHECKING:
     from rayeval.cli.keys import Keys
@@ -77,12 +78,16 @@ def label(
     if batch is not None:
         there = apply_batch(session, batch)
         if there:
-            options.say(f"{there} grades of {batch} were there already")
+            options.say(
+                f"{plural(there, 'grade')} of {batch} {verb(there, 'was', 'were')} there already"
+            )
     elif sheet is not None:
         items = session.items()
         write_sheet(session, items, sheet)
         options.say(
-            printable(f"Wrote {items.height} hits to {sheet}; fill in `grade` and `group`.")
+            printable(
+                f"Wrote {plural(items.height, 'hit')} to {sheet}; fill in `grade` and `group`."
+            )
         )
     elif sys.stdin.isatty():
         with suppress(KeyboardInterrupt), keys() as typed:

@@ -28,7 +28,7 @@ def sample(
     from rayeval.calibration.sheet import instruction
     from rayeval.execution.judging import write_sheet
     from rayeval.execution.runs import load
-    from rayeval.report.plain import plural
+    from rayeval.words import plural
 
     written = write_sheet(load(run, runs), task, n, out, seed=seed)
     if json:

@@ -18,6 +18,7 @@ import numpy as np
 
 from rayeval.corpus.extract.draft import UNKNOWN, Draft, Line, readable
 from rayeval.corpus.fields import Findings
+from rayeval.words import plural, verb
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page
@@ -88,11 +89,17 @@ def _warn(draft: Draft, has_text: Sequence[bool], found: Findings) -> None:
     silent, count = [page for page, has in enumerate(has_text, 1) if not has], len(has_text)
     if silent:
         pages = ", ".join(map(str, silent[:5])) + (", …" if len(silent) > 5 else "")
-        on = f"in its {count} pages" if len(silent) == count else f"on page {pages} of {count}"
+        on = (
+            f"in its {plural(count, 'page')}"
+            if len(silent) == count
+            else f"on page {pages} of {count}"
+        )
         advice = "where it is scanned, recognise its text first (e.g. with ocrmypdf)"
         found.add("no_text", f"there is no text {on}; {advice}", warning=True)
     if unknown := draft.text.count(UNKNOWN):
-        said = f"{unknown} characters have no Unicode in the PDF's fonts and are read as U+FFFD"
+        have, are = verb(unknown, "has", "have"), verb(unknown, "is", "are")
+        fonts = f"{have} no Unicode in the PDF's fonts and {are}"
+        said = f"{plural(unknown, 'character')} {fonts} read as U+FFFD"
         found.add("unreadable_characters", f"{said}; print it to a new PDF", warning=True)
 
 

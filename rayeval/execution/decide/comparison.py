@@ -31,6 +31,7 @@ from rayeval.report.comparison import comparison_text
 from rayeval.report.overview import worth_showing
 from rayeval.report.page.comparison import comparison_page
 from rayeval.report.tables import measured_stages
+from rayeval.words import plural
 
 FACTS = "comparison.json"
 TABLES = ("deltas", "transitions", "latency", "ranks", "unjudged")
@@ -217,8 +218,8 @@ def _warnings(
         )
     if pairs.lost or pairs.added:
         found.append(
-            f"compared on {len(pairs.base.ids)} shared questions; {len(pairs.lost)} are only in "
-            f"the baseline, {len(pairs.added)} only in the new run"
+            f"compared on {plural(len(pairs.base.ids), 'shared question')}; only in the "
+            f"baseline: {len(pairs.lost)}, only in the new run: {len(pairs.added)}"
         )
     if not timed:
         found.append("latency is not compared: the two runs were timed on different hardware")

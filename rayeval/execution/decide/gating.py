@@ -92,7 +92,8 @@ def judge(
     pairs = None if base is None else pair(base, run, shared=shared)
     own = pair(run, run)
     records = [record for path in dict.fromkeys(calibration) for record in read_records(path)]
-    verdicts = tuple(_verdicts(gates, run, pairs, records, seed))
+    any_hardware = "hardware" in allow
+    verdicts = tuple(_verdicts(gates, run, pairs, records, seed, any_hardware=any_hardware))
     return Judged(
         run.run_id,
         None if base is None else base.run_id,
@@ -103,7 +104,13 @@ def judge(
 
 
 def _verdicts(
-    gates: Gates, run: Run, pairs: Pairs | None, records: Sequence[Record], seed: int
+    gates: Gates,
+    run: Run,
+    pairs: Pairs | None,
+    records: Sequence[Record],
+    seed: int,
+    *,
+    any_hardware: bool,
 ) -> list[Verdict]:
     found = []
     for gate in gates.gates:
@@ -111,7 +118,7 @@ def _verdicts(
         for kind in gate.limits:
             sides = [run] if pairs is None or kind not in RELATIVE else [run, pairs.base.run]
             obstacle = next(filter(None, (_locked(gate, side, records) for side in sides)), None)
-            seen = figure(gate, kind, stage, run, pairs, seed)
+            seen = figure(gate, kind, stage, run, pairs, seed, any_hardware=any_hardware)
             seen = replace(seen, obstacle=obstacle or seen.obstacle)
             found.append(verdict(gate, kind, stage, seen))
     return found

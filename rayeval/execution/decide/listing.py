@@ -11,7 +11,12 @@ from rayeval.execution.runs import MANIFEST, Run
 
 
 def listed(runs: str) -> list[dict[str, Any]]:
-    """Every finished run, the newest first; a damaged one says so."""
+    """Every finished run, the newest first; a damaged one says so.
+
+    Raises RunError if there is no such folder.
+    """
+    if not files.is_folder(runs):
+        raise RunError(f"no folder {runs}; `rayeval run` makes it, --runs names another")
     names: dict[str, list[str]] = {}
     for name, run_id in current(promotions(runs)).items():
         names.setdefault(run_id, []).append(name)

@@ -31,7 +31,11 @@ HOSTS = ("127.0.0.1", "localhost")
 
 
 def serve(runs: str, port: int) -> ThreadingHTTPServer:
-    """A server of the folder `runs` on 127.0.0.1; port 0: any that is free."""
+    """A server of the folder `runs` on 127.0.0.1; port 0: any that is free.
+
+    Raises RunError if there is no such folder.
+    """
+    listed(runs)
     pages = Pages(runs)
 
     class Handler(_Handler):

@@ -21,10 +21,11 @@ from rayeval.golden.anchors import (
     stated,
 )
 from rayeval.golden.change import Anchoring, Change
-from rayeval.golden.edit import Row, rewritten
+from rayeval.golden.file import put
 from rayeval.golden.follow import ORDER
 from rayeval.golden.moved import Move, moved
 from rayeval.golden.records import format_of
+from rayeval.golden.rewrite import Row, rewritten
 
 
 def anchor_golden(
@@ -38,14 +39,15 @@ def anchor_golden(
         stands; what is lost or ambiguous stays as it is written. None: nothing is written.
     Raises DataError if the golden set breaks its contract or a corpus can't be read.
     """
+    before = files.read_bytes(golden) if files.exists(golden) else b""
     questions = sound_questions(golden)
     with tempfile.TemporaryDirectory(prefix="rayeval-") as folder:
         options = Options(store=folder)
         notes = _notes(questions, golden, was, options)
         found = cases(questions, sound_reading(golden, corpus, options), notes)
         if out is not None:
-            edited = rewritten(files.read_bytes(golden), format_of(golden), _Edit(found))
-            files.write_bytes(out, edited)
+            edited = rewritten(before, format_of(golden), _Edit(found))
+            put(golden, out, edited, was=before)
             fresh = _noted(sound_questions(out), out, corpus, options)
             fresh = fresh.join(_unsettled(found), on=EVIDENCE, how="anti")
             kept = notes.join(fresh, on=EVIDENCE, how="anti")

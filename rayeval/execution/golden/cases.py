@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,14 +44,26 @@ class Case:
     """What to write, where something is to be."""
 
     @property
+    def renamable(self) -> bool:
+        """Whether its source is gone, and the text that it had is known."""
+        return (
+            self.revision_id is None and self.evidence["source_id"] is not None and bool(self.notes)
+        )
+
+    @property
+    def of_element(self) -> bool:
+        """Whether an element locates it."""
+        return self.evidence["element_id"] is not None
+
+    @property
     def followed(self) -> bool:
         """Whether the text of its source decides: it names a source, and a place in it."""
         where = ("spans", "quote", "element_id")
         named = any(self.evidence[name] is not None for name in where)
         return named and self.evidence["source_id"] is not None and self.revision_id is not None
 
-    def settle(self, text: str | None) -> None:
-        """text: of its source, None where that doesn't decide."""
+    def settle(self, text: str | None, elements: Mapping[str, Place] | None = None) -> None:
+        """text: of its source, None where that doesn't decide. elements: in it, by id."""
         if text is None:
             self.outcome = Outcome("kept", self.spans) if self.located else self._gone()
             return
@@ -59,18 +71,35 @@ class Case:
         self.outcome = (
             Outcome("kept", self.spans)
             if same and self.spans
-            else follow(text, self.evidence, self.notes, self.spans)
+            else follow(text, self.evidence, self.notes, self.spans, elements)
         )
         status, places = self.outcome.status, self.outcome.places
         if status in ("ambiguous", "lost"):
             return
         self.new = "\n".join(text[start:end] for start, end in places)
         renamed = self.evidence["revision_id"] not in (None, self.revision_id)
-        if status in ("moved", "normalised"):
+        if self.outcome.element is not None:
+            spans = None if self.evidence["spans"] is None else places
+            self.move = Move(spans, self.new, str(self.revision_id), element=self.outcome.element)
+        elif status in ("moved", "normalised"):
             self.move = Move(places, self.new, str(self.revision_id))
         elif renamed:
             self.outcome = Outcome("moved", places, "the revision that it names is gone")
             self.move = Move(None, self.new, str(self.revision_id))
+
+    def rename(self, twins: Sequence[tuple[str, str]]) -> None:
+        """Its source is gone; twins: (source, revision) that have that source's very text now."""
+        was = self.evidence["source_id"]
+        if len(twins) > 1:
+            names = ", ".join(source for source, _ in twins)
+            said = f"source {was!r} is gone, and its text is that of {names}; name one"
+            self.outcome = Outcome("ambiguous", [], said)
+        elif twins:
+            [(source, revision)] = twins
+            said = f"source {was!r} is called {source!r} now: the same text"
+            self.outcome = Outcome("moved", _places(self.notes), said)
+            self.new, self.revision_id = self.old, revision
+            self.move = Move(None, self.new, revision, source_id=source)
 
     @property
     def was(self) -> list[Place]:
@@ -80,7 +109,7 @@ class Case:
     @property
     def old(self) -> str | None:
         """What stood there, if that is known."""
-        quotes = [str(row["quote"]) for row in self.notes]
+        quotes = [str(row["quote"]) for row in self.notes if row["quote"] is not None]
         return "\n".join(quotes) if quotes else self.evidence["quote"]
 
     def _gone(self) -> Outcome:
@@ -106,9 +135,34 @@ def cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> list[Ca
             waiting.setdefault((case.evidence["source_id"], case.revision_id), []).append(case)
         else:
             case.settle(None)
+    gone: dict[str, list[tuple[str, str]]] = {
+        case.notes[0]["source_sha256"]: [] for case in found if case.renamable
+    }
+    elements = _elements(
+        reading, {key for key, cases_ in waiting.items() if any(c.of_element for c in cases_)}
+    )
+    current = set(_known(reading).filter("current").select(KEY).iter_rows())
     for source, revision, text in _texts(reading.documents()):
         for case in waiting.get((source, revision), ()):
-            case.settle(text)
+            case.settle(text, elements.get((source, revision)))
+        if gone and (source, revision) in current and (digest := sha256(text)) in gone:
+            gone[digest].append((source, revision))
+    for case in found:
+        if case.renamable:
+            case.rename(sorted(gone[case.notes[0]["source_sha256"]]))
+    return found
+
+
+def _elements(
+    reading: Reading, wanted: Collection[tuple[str, str | None]]
+) -> dict[tuple[str, str], dict[str, Place]]:
+    """Where the elements of some documents stand, by id."""
+    found = {}
+    for table in reading.elements() if wanted else ():
+        for row in table.select([*KEY, "elements"]).to_pylist():
+            if (key := (row["source_id"], row["revision_id"])) in wanted:
+                places = row["elements"] or ()
+                found[key] = {e["element_id"]: (e["start_char"], e["end_char"]) for e in places}
     return found
 
 
@@ -172,4 +226,8 @@ def _texts(documents: Iterable[pa.Table]) -> Iterator[tuple[str, str, str]]:
 
 
 def _places(spans: Sequence[Mapping[str, Any]] | None) -> list[Place]:
-    return [(span["start_char"], span["end_char"]) for span in spans or ()]
+    return [
+        (span["start_char"], span["end_char"])
+        for span in spans or ()
+        if span["start_char"] is not None
+    ]

@@ -19,13 +19,16 @@ from rayeval.errors import ConfigError
 from rayeval.execution.golden.sources import sound_questions, sound_reading
 from rayeval.execution.job import Options
 from rayeval.golden.config import Split
-from rayeval.golden.edit import Row, rewritten
+from rayeval.golden.file import put
 from rayeval.golden.leakage import leakage
 from rayeval.golden.records import format_of
+from rayeval.golden.rewrite import Row, rewritten
 from rayeval.golden.shared import values
 from rayeval.golden.split import by_time, dealt, groups
+from rayeval.words import plural, verb
 
 RATIOS = "train=60,dev=20,test=20"
+EXPECTED = f"expected e.g. {RATIOS}"
 
 
 def split_golden(
@@ -44,6 +47,7 @@ def split_golden(
             f"{out}: a split keeps the format of {golden}; name a file that ends in "
             f"{PurePosixPath(golden).suffix}"
         )
+    read = files.read_bytes(golden) if files.exists(golden) else b""
     questions = sound_questions(golden)
     with tempfile.TemporaryDirectory(prefix="rayeval-") as folder:
         if corpus is not None:
@@ -53,8 +57,7 @@ def split_golden(
     )
     before = questions["split"].to_pylist()
     lines = dict(zip(questions["line"].to_pylist(), splits, strict=True))
-    data = rewritten(files.read_bytes(golden), format_of(golden), partial(_put, lines))
-    files.write_bytes(out, data)
+    put(golden, out, rewritten(read, format_of(golden), partial(_put, lines)), was=read)
     at = questions.schema.get_field_index("split")
     questions = questions.set_column(at, "split", pa.array(splits, pa.large_string()))
     return {
@@ -85,9 +88,11 @@ def parsed_ratios(text: str) -> dict[str, float]:
         if name not in get_args(Split) or name in shares or not 0 < share < float("inf"):
             raise ConfigError(
                 f"--ratios {text}: {part!r} is not a new one of {', '.join(get_args(Split))} with "
-                f"a positive share; expected e.g. {RATIOS}"
+                f"a positive share; {EXPECTED}"
             )
         shares[name] = share
+    if not sum(shares.values()) < float("inf"):
+        raise ConfigError(f"--ratios {text}: the shares add up to more than any number; {EXPECTED}")
     return shares
 
 
@@ -123,8 +128,10 @@ def _need_sources(questions: pa.Table) -> None:
     unknown = np.unique(rows[pc.is_null(evidence.field("source_id")).to_numpy(False)])
     if len(unknown):
         ids = questions["question_id"].take(pa.array(unknown[:3])).to_pylist()
+        have = verb(len(unknown), "has", "have")
         raise ConfigError(
-            f"{len(unknown)} questions have evidence that names no source, e.g. {', '.join(ids)}; "
+            f"{plural(len(unknown), 'question')} {have} evidence that names no source, e.g. "
+            f"{', '.join(ids)}; "
             "give --corpus, so that their quotes can be found"
         )
 
@@ -133,8 +140,9 @@ def _by_time(questions: pa.Table, shares: Mapping[str, float]) -> tuple[Ints, li
     times = questions["asked_at"].to_pylist()
     without = questions.filter(pc.is_null(questions["asked_at"]))["question_id"].to_pylist()
     if without:
+        have = verb(len(without), "has", "have")
         raise ConfigError(
-            f"--by time: {len(without)} questions have no `asked_at`, e.g. "
+            f"--by time: {plural(len(without), 'question')} {have} no `asked_at`, e.g. "
             f"{', '.join(without[:3])}; fill it in, or split by source"
         )
     _, group = np.unique(np.array(times, dtype="datetime64[us]"), return_inverse=True)

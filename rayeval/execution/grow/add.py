@@ -12,10 +12,11 @@ from rayeval.errors import DataError, InputError, Problem
 from rayeval.execution.grow.locate import OpenCorpus, Place
 from rayeval.golden.file import read_golden
 from rayeval.golden.grow import new_id
-from rayeval.golden.near import near
 from rayeval.golden.problems import Report, shown
 from rayeval.golden.rows import question_row
+from rayeval.golden.similar import near
 from rayeval.tables import QUESTIONS
+from rayeval.words import plural
 
 SHOWN = 5
 
@@ -110,6 +111,7 @@ def _several(quote: str, places: Sequence[Place]) -> str:
     listed = [f"{p.source_id!r} [{p.start_char}, {p.end_char})" for p in places[:SHOWN]]
     rest = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
     return (
-        f"the quote {shown(quote)} stands at {len(places)} places: {', '.join(listed)}{rest}; "
+        f"the quote {shown(quote)} stands at {plural(len(places), 'place')}: "
+        f"{', '.join(listed)}{rest}; "
         "name its source, or give more of the text around it"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from rayeval import files
 from rayeval.errors import DataError, InputError, Problem
 from rayeval.execution.grow.session import Session
 from rayeval.execution.grow.sources import Row
+from rayeval.strict_json import loads
 
 NEW = "new"
 """The group of a fact of its own; `new:NAME` is one that other hits may join."""
@@ -155,7 +155,7 @@ def _json_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for line, record in enumerate(text.split("\n"), start=1):
         if record.strip():
             try:
-                row = json.loads(record)
+                row = loads(record)
             except ValueError as error:
                 raise InputError(f"{path}:{line} is not JSON: {error}") from error
             if not isinstance(row, dict):

@@ -9,15 +9,12 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from rayeval.columns import combined, flatten, lists
 from rayeval.errors import RunError
 from rayeval.execution.runs import Run
 from rayeval.metrics import Later, Metrics, PerQuery, Pipeline, Totals
-from rayeval.metrics.block import Block
-from rayeval.metrics.ranking import ranking
-from rayeval.tables import HITS, PASSAGES, PLACE, RESOLVED, TEXT, conform
+from rayeval.report.gold import places, unjudged_in
+from rayeval.tables import HITS, RESOLVED, TEXT, conform
 
 Row = dict[str, Any]
 MEASURED = ("recall", "ndcg", "judged")
@@ -77,20 +74,7 @@ class Judging:
     def unjudged(self) -> pl.DataFrame:
         """Hits in the top k, of answerable questions with partial labels, that share no character
         with evidence of any grade: `question_id, rank` and the columns of the run's passages."""
-        block = Block(self._batch, full=self.config.full, partial=self.config.partial)
-        passages = block.relevance.passages
-        labels, answerable = combined(self._batch["labels"]), combined(self._batch["answerable"])
-        open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
-        chosen = ~block.labelled & open_[passages.row]
-        ids = combined(self._batch["question_id"]).take(pa.array(passages.row[chosen]))
-        places = passages.items.filter(pa.array(chosen))
-        found = pl.DataFrame(
-            {
-                "question_id": pl.Series(ids, dtype=pl.String),
-                "rank": ranking(self._batch, self.stage, passages).rank[chosen],
-                "chunk_id": pl.Series(places.field("chunk_id"), dtype=pl.String),
-            }
-        )
+        found = unjudged_in(self._batch, [self.stage], self.config.full, self.k).drop("stage")
         return found.join(self.run.passages, on="chunk_id", how="left", maintain_order="left")
 
     def hit(self, question_id: str, chunk_id: str) -> pl.DataFrame | None:
@@ -133,22 +117,7 @@ def _batch(run: Run, stage: str, k: int) -> pa.Table:
     kept = [field for field in RESOLVED if field.name not in ("file", "line")]
     schema = pa.schema([*kept, (stage, HITS), (f"{stage}.error", TEXT)])
     table = conform(rows.to_arrow(), schema).combine_chunks()
-    return table.append_column("passages", _places(table[stage], run))
-
-
-def _places(column: pa.ChunkedArray, run: Run) -> pa.Array:
-    """Where the hits of a column lie, of type PASSAGES."""
-    row, hits = flatten(column)
-    items = pl.DataFrame(
-        {"row": row, "chunk_id": pl.Series(hits.field("chunk_id"), dtype=pl.String)}
-    )
-    names = [field.name for field in PLACE]
-    places = run.passages.select(names)
-    items = items.sort("row", "chunk_id")
-    items = items.join(places, on="chunk_id", how="left", maintain_order="left")
-    table = conform(items.select(names).to_arrow(), pa.schema(list(PLACE)))
-    structs = pa.StructArray.from_arrays([combined(table[n]) for n in names], fields=list(PLACE))
-    return lists(items["row"].to_numpy(), structs, len(column)).cast(PASSAGES)
+    return table.append_column("passages", places(table, [stage], run))
 
 
 def _with_evidence(batch: pa.Table, evidence: Mapping[str, Sequence[Row]]) -> pa.Table:

@@ -34,7 +34,7 @@ def score_anything(
         raise ConfigError(
             f"trace is {shown(trace)}; expected a path, tables of schema FOREIGN, or rows"
         )
-    items = iter((trace,) if isinstance(trace, pa.Table) else trace)
+    items = iter(trace)
     first = list(next(([item] for item in items), []))
     every = chain(first, items)
     if first and not isinstance(first[0], pa.Table):

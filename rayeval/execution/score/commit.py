@@ -75,6 +75,7 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
         "models": {} if config.judge is None else {"judge": judge_text(config.judge)},
         "judge": judge_pins(config.judge),
         "calibration": judge_records(config.judge),
+        "tokenizer": config.tokenizer.identity(),
     }
 
 

@@ -12,6 +12,7 @@ from rayeval.corpus.config import Corpus
 from rayeval.corpus.read import Unit, read_documents
 from rayeval.corpus.units import TABLES, extension
 from rayeval.errors import DataError, Problem
+from rayeval.words import plural, verb
 
 SAMPLE = 20_000
 """Hits whose ids show how a run names documents, where there is no corpus."""
@@ -80,9 +81,12 @@ def _warnings(
     """How many, which, and what they could be meant to be."""
     if lost.is_empty():
         return []
-    rows = judgements["document"].is_in(lost.implode()).sum()
+    rows = int(judgements["document"].is_in(lost.implode()).sum())
+    are = verb(rows, "is", "are")
     shown = ", ".join(lost.head(SHOWN)) + (", …" if len(lost) > SHOWN else "")
-    message = f"{rows} judgements are of {len(lost)} documents {which}: {shown}. "
+    message = (
+        f"{plural(rows, 'judgement')} {are} of {plural(len(lost), 'document')} {which}: {shown}. "
+    )
     message += "They count as not found"
     near = pl.DataFrame({"folded": _folded(known), "known": known}).sort("known")
     pairs = pl.DataFrame({"folded": _folded(lost), "lost": lost})

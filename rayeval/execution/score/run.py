@@ -32,10 +32,12 @@ from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
+from rayeval.interop.own.parquet import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
 from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
+from rayeval.words import plural, verb
 
 EMPTY = "no question has a stage"
 NAMED = 5
@@ -111,9 +113,9 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFra
     tables = [TraceFile(path).names for path in spooled.paths]
     names = pa.concat_tables(tables)
     refuse_nameless(names, config.trace.name)
-    stages = in_order(names)
-    if not stages:
+    if not names.num_rows:
         raise DataError([Problem(config.trace.name, None, None, "empty_trace", EMPTY)])
+    stages = in_order(names) or [ONE_STAGE]  # of questions that all failed before any stage
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     if spooled.answers is not None:
@@ -156,4 +158,5 @@ def _strangers(root: str, names: pl.DataFrame, resolved: str) -> list[str]:
     if not len(lost):
         return []
     shown = ", ".join(lost.head(NAMED).to_list()) + (", …" if len(lost) > NAMED else "")
-    return [f"{len(lost)} questions of the trace are not in the golden set: {shown}"]
+    are = verb(len(lost), "is", "are")
+    return [f"{plural(len(lost), 'question')} of the trace {are} not in the golden set: {shown}"]

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from rayeval.columns import flatten
 from rayeval.errors import DataError, Problem
+from rayeval.words import plural, verb
 
 NAMED = 3
 SHOWN = 40
@@ -39,7 +40,8 @@ def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
         blind = frame.filter(flag)["question_id"].to_list()
         if blind and not corpus:
             shown = ", ".join(blind[:NAMED]) + (", …" if len(blind) > NAMED else "")
-            message = f"{len(blind)} questions ({shown}) have {what}"
+            have = verb(len(blind), "has", "have")
+            message = f"{plural(len(blind), 'question')} ({shown}) {have} {what}"
             raise DataError([Problem(file, None, None, "not_comparable", message)])
 
 
@@ -51,8 +53,9 @@ def refuse_nameless(names: pa.Table, file: str) -> None:
     """
     frame = pl.DataFrame(pl.from_arrow(names))
     said = []
-    if lost := frame["question_id"].fill_null("").eq("").sum():
-        said.append(("missing_field", f"{lost} rows have no `question_id`"))
+    if lost := int(frame["question_id"].fill_null("").eq("").sum()):
+        have = verb(lost, "has", "have")
+        said.append(("missing_field", f"{plural(lost, 'row')} {have} no `question_id`"))
     for stage in frame["stage"].drop_nulls().unique().sort():
         if not stage or "\0" in stage:
             shown = "has no name" if not stage else f"{stage!r} has a NUL character in its name"
@@ -87,7 +90,7 @@ def unplaced(located: Iterable[pa.Table]) -> Iterator[str]:
         if found:
             shown = "; ".join(_short(name) for name in found[:NAMED])
             more = "; …" if len(found) > NAMED else ""
-            yield f"{len(found)} of {total} texts of the trace {what}: {shown}{more}"
+            yield f"{len(found)} of {plural(total, 'text')} of the trace {what}: {shown}{more}"
 
 
 def _short(name: str) -> str:

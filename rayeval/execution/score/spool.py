@@ -24,13 +24,14 @@ from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import check_columns, check_hits, opened
 from rayeval.interop.own.trace import TraceFile
+from rayeval.interop.own.types import check_types
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 1
+SPOOLED = 2
 """Raised when spooling changes what is stored."""
 
 
@@ -115,10 +116,12 @@ def _ready(path: str) -> bool:
     if own.is_lines(path) or not path.lower().endswith(".parquet"):
         return False
     file = opened(path)
-    if "hits" not in file.schema_arrow.names:
+    names = file.schema_arrow.names
+    if "hits" not in names or set(names) & set(own.OF_ANSWER):
         return False
-    check_columns(path, file.schema_arrow.names, (*FOREIGN.names, *own.OF_FILTER))
+    check_columns(path, names, (*FOREIGN.names, *own.OF_FILTER))
     check_hits(path, file)
+    check_types(path, file.schema_arrow)
     return TraceFile(path).ordered
 
 

@@ -28,6 +28,7 @@ from rayeval.metrics import SLICES
 from rayeval.metrics.names import Measure
 from rayeval.metrics.trec import Grouped, Judged, Values, grouped, judged, measures
 from rayeval.report.write import write_report
+from rayeval.words import plural, verb
 
 _AROUND: dict[str, Callable[[], dict[str, Any]]] = {
     "code": lambda: manifest.code("."),
@@ -83,7 +84,9 @@ def score_trec(
 def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
     """The one run that there is to score."""
     if len(trace) != 1:
-        raise ConfigError(f"{len(trace)} traces; the TREC convention scores one run at a time")
+        raise ConfigError(
+            f"{plural(len(trace), 'trace')}; the TREC convention scores one run at a time"
+        )
     if options.relevant is not None and options.relevant < 1:
         raise ConfigError(f"relevant is {options.relevant}; expected 1 or more, as trec_eval's -l")
     if options.format not in (None, "trec") or options.chunks:
@@ -133,10 +136,9 @@ def _warnings(
     queries = judgements["query"].unique()
     strange = run.queries.filter(~run.queries.is_in(queries.implode())).sort()
     if len(strange):
-        message = (
-            f"{len(strange)} of {len(run.queries)} queries have no judgement and are left out, "
-        )
-        message += f"as trec_eval leaves them out: {', '.join(strange.head(5))}"
+        message = f"{len(strange)} of {plural(len(run.queries), 'query', 'queries')} "
+        message += verb(len(strange), "has no judgement and is", "have no judgement and are")
+        message += f" left out, as trec_eval leaves them out: {', '.join(strange.head(5))}"
         message += ", …" if len(strange) > 5 else ""
         found.append(Problem(trace, None, None, "unjudged_query", message, warning=True))
     return found

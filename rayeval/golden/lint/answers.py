@@ -14,6 +14,7 @@ from rayeval.golden.access import Access
 from rayeval.golden.anchor import normal, normalised
 from rayeval.golden.lint.notes import notes
 from rayeval.golden.problems import shown
+from rayeval.words import plural
 
 SHORTEST = 4
 """Shorter answers (`yes`, `5`) occur everywhere."""
@@ -66,7 +67,7 @@ class Answers:
         for row, source, _, start, end in seen:
             if row not in found:
                 others = sum(place[0] == row for place in seen) - 1
-                more = f" (and in {others} other documents)" if others else ""
+                more = f" (and in {plural(others, 'other document')})" if others else ""
                 found[row] = (
                     f"unanswerable, yet its reference answer {shown(answers[row])} stands in "
                     f"{source!r} at [{start}, {end}){more}; label it as evidence if it answers the "

@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from rayeval.columns import combined
 from rayeval.errors import Problem
-from rayeval.golden.power import FEWEST_CLUSTERS, detectable, questions_needed
 from rayeval.golden.slices import Bools, all_slices
+from rayeval.power import FEWEST_CLUSTERS, detectable, questions_needed
 from rayeval.tables import UNLABELLED
+from rayeval.words import plural
 
 EVERYTHING = "all"
 UNCHECKED = "synthetic_unvalidated"
@@ -58,17 +59,15 @@ def _lacking(sizes: pl.DataFrame, needed: int, wanted: float) -> Iterator[str]:
         if n >= needed and clusters >= FEWEST_CLUSTERS:
             continue
         who = "the whole set" if name == EVERYTHING else f"slice {name!r}"
-        message = f"{who} has {_many(n, 'question')}: enough for differences of {shows:.2f} or more"
+        message = (
+            f"{who} has {plural(n, 'question')}: enough for differences of {shows:.2f} or more"
+        )
         if n < needed:
             message += f"; {needed - n} more would show {wanted:g}"
         if clusters < FEWEST_CLUSTERS:
             message += f"; gates on the population need {FEWEST_CLUSTERS} clusters, there "
             message += f"{'is' if clusters == 1 else 'are'} {clusters}: ask about other documents"
         yield message
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _slices(questions: pa.Table, answerable: Bools) -> pa.Array:

@@ -6,17 +6,22 @@ fields, or plain text, which is a passage. `context` is the hits of a stage `con
 whole numbers are read as their decimal text.
 
 Parquet, told apart by its columns: a row per (question_id, stage) with a list column `hits`
-(FOREIGN, or a run's own `trace.parquet`), or a row per hit with the columns of FLAT.
+(FOREIGN, or a run's own `trace.parquet`), or a row per hit with the columns of FLAT. Either may
+have the columns `repeat`, `answer`, `abstained` and `citations`, in any of a question's rows; as in
+lines, hits are those of the first time, repeat 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from rayeval.errors import ConfigError, Problem
 from rayeval.interop.imported import Imported
 from rayeval.interop.own import jsonl, parquet
 from rayeval.interop.own.parquet import OF_FILTER
+from rayeval.interop.own.replies import COLUMNS as OF_ANSWER
+from rayeval.interop.own.replies import Replies
 
 NAME = "rayeval"
 FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"
@@ -31,6 +36,7 @@ def read(paths: Sequence[str]) -> Imported:
     """
     problems: list[Problem] = []
     lines = jsonl.Lines(problems)
+    replies = {path: Replies(path, problems) for path in paths if not is_lines(path)}
     for path in paths:
         if not path.lower().endswith(EXTENSIONS):
             raise ConfigError(
@@ -40,9 +46,10 @@ def read(paths: Sequence[str]) -> Imported:
     tables = (
         table
         for path in paths
-        for table in (lines.read(path) if is_lines(path) else parquet.tables(path, problems))
+        for table in (lines.read(path) if is_lines(path) else parquet.tables(path, replies[path]))
     )
-    return Imported(trace=tables, answers=lines.answers(), notes=lines.notes, problems=problems)
+    answers = chain(lines.answers(), *(one.answers() for one in replies.values()))
+    return Imported(trace=tables, answers=answers, notes=lines.notes, problems=problems)
 
 
 def is_lines(path: str) -> bool:
@@ -50,4 +57,4 @@ def is_lines(path: str) -> bool:
     return path.lower().endswith((".jsonl", ".ndjson"))
 
 
-__all__ = ["FILES", "NAME", "OF_FILTER", "is_lines", "read"]
+__all__ = ["FILES", "NAME", "OF_ANSWER", "OF_FILTER", "is_lines", "read"]

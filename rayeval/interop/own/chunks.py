@@ -13,8 +13,11 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own.parquet import opened, spans_of
+from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import CHUNKS, TEXT, conform
+from rayeval.words import plural, verb
 
+BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 26
 """Bytes of JSON that are read at once."""
 IDS = ("chunk_id", "source_id", "revision_id")
@@ -44,11 +47,26 @@ def _read(path: str) -> Iterator[pa.Table]:
         raise ConfigError(f"chunks {path}: expected a file that ends in .parquet or .jsonl")
     if not files.exists(path):
         raise ConfigError(f"chunks: there is no file at {path}")
+    fs, inner = files.open_fs(path)
     try:
         for block in _blocks(path):
             yield pajson.read_json(io.BytesIO(block))
     except pa.ArrowInvalid as error:
-        raise DataError([Problem(path, None, None, "invalid_json", str(error))]) from error
+        with fs.open_input_stream(inner) as stream:
+            raise DataError([_wrong_line(stream, path, error)]) from error
+
+
+def _wrong_line(stream: pa.NativeFile, path: str, error: pa.ArrowInvalid) -> Problem:
+    """The first line that is no object of its own, else what Arrow says of the file."""
+    for number, line in enumerate(io.BufferedReader(stream), start=1):
+        try:
+            if line.strip() and not isinstance(loads(line.removeprefix(BOM)), dict):
+                return Problem(path, number, None, "wrong_type", "expected an object")
+        except KeyTwiceError as twice:
+            return Problem(path, number, None, "field_twice", str(twice))
+        except (ValueError, RecursionError) as wrong:
+            return Problem(path, number, None, "invalid_json", f"not JSON: {wrong}")
+    return Problem(path, None, None, "invalid_json", str(error))
 
 
 def _blocks(path: str) -> Iterator[bytes]:
@@ -77,7 +95,7 @@ def _chunks(table: pa.Table, path: str) -> pa.Table:
             table = table.set_column(at, name, table[name].cast(TEXT))
     lost = int(pc.sum(table["chunk_id"].is_null()).as_py() or 0)
     if lost:
-        message = f"{lost} chunks have no chunk_id"
+        message = f"{plural(lost, 'chunk')} {verb(lost, 'has', 'have')} no chunk_id"
         raise DataError([Problem(path, None, None, "missing_field", message)])
     if "spans" not in table.column_names and "start_char" in table.column_names:
         spans = spans_of(table["start_char"].combine_chunks(), table["end_char"].combine_chunks())

@@ -13,6 +13,8 @@ from typing_extensions import TypedDict
 
 from rayeval import files
 from rayeval.errors import ConfigError, Problem
+from rayeval.interop.own.keys import key_twice
+from rayeval.interop.own.said import other_member, said
 from rayeval.tables import ANSWERS, FOREIGN
 
 ROWS = 512
@@ -104,6 +106,9 @@ class Lines:
             except ValidationError as error:
                 self._refuse(path, number, line, error)
                 continue
+            if isinstance(line, bytes) and (twice := key_twice(line, value)):
+                self.problems.append(Problem(path, number, _name(line), "field_twice", twice))
+                continue
             rows += self._rows(value, f"{path}:{number}")
             if len(rows) >= ROWS:
                 yield _table(rows)
@@ -144,8 +149,8 @@ class Lines:
 
     def _refuse(self, path: str, number: int, line: Any, error: ValidationError) -> None:
         name = _name(line)
-        every = [one for one in error.errors(include_url=False) if not _other_member(one)]
-        for kind, message in dict.fromkeys(map(_said, every)):
+        every = [one for one in error.errors(include_url=False) if not other_member(one)]
+        for kind, message in dict.fromkeys(map(said, every)):
             self.problems.append(Problem(path, number, name, kind, message))
 
 
@@ -205,51 +210,3 @@ def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
         "citations": [str(name) for name in value.get("citations") or []],
         "context": context,
     }
-
-
-EXPECTED = {
-    "bool_type": "true or false",
-    "dict_type": "an object",
-    "finite_number": "a finite number",
-    "float_type": "a number",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "string_too_short": "text that is not empty",
-    "string_type": "text",
-}
-
-
-def _other_member(error: Any) -> bool:
-    """Whether the value was meant as another member of the union that this error is of."""
-    member = error["loc"][-1] if error["loc"] else ""
-    is_text = str(member).startswith("constrained-str")
-    if isinstance(error["input"], dict):
-        return is_text
-    return member in ("int", "Hit")
-
-
-def _said(error: Any) -> tuple[str, str]:
-    """A problem's kind and message."""
-    kind, found = error["type"], error["input"]
-    path = _path(error["loc"])
-    if kind == "json_invalid":
-        return "invalid_json", f"not JSON: {error['ctx']['error']}"
-    if kind == "extra_forbidden":
-        return "unknown_field", f"`{path}` is not part of a trace; drop it"
-    if kind == "missing":
-        return "missing_field", f"`{path}` is missing"
-    shown = repr(found) if len(repr(found)) <= 60 else f"{repr(found)[:57]}…"
-    expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
-    name = "bad_score" if path.endswith(".score") else "wrong_type"
-    return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
-
-
-def _path(loc: Sequence[str | int]) -> str:
-    """Where it stands, in the user's own names: pydantic also names the member of a union."""
-    text = ""
-    for part in loc:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif part not in ("Hit", "str", "int") and not part.startswith("constrained-"):
-            text += f".{part}" if text else part
-    return text

@@ -13,12 +13,16 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.columns import flatten, lists
 from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.interop.own.replies import COLUMNS, Replies
+from rayeval.interop.own.types import check_types
 from rayeval.tables import FOREIGN, FOREIGN_HIT, SPANS, TEXT, conform
 
 OF_FILTER = ("removed_access", "removed_stale", "removed_gold")
 """Columns of a run's own trace that belong to its stage `filter`."""
 FLAT = ("chunk_id", "source_id", "revision_id", "start_char", "end_char", "text", "score")
-"""A row per hit: these, `question_id`, and maybe `stage` (else `trace`), `rank`, `latency_ms`."""
+"""A row per hit: these, `question_id`, and maybe `stage` (else `trace`), `rank`, `latency_ms`, and
+what was answered (replies.COLUMNS)."""
+OF_ROW = ("question_id", "stage", "rank", "latency_ms")
 ONE_STAGE = "trace"
 ROWS = 512
 """Rows that are read at once, each with all its hits."""
@@ -26,17 +30,26 @@ FLAT_ROWS = 1 << 18
 """Hits that are read at once, where each is a row."""
 
 
-def tables(path: str, problems: list[Problem]) -> Iterator[pa.Table]:
-    """The file's rows as tables of schema FOREIGN, in its order (a row per hit: by question)."""
-    file = opened(path)
+def tables(path: str, replies: Replies) -> Iterator[pa.Table]:
+    """The file's rows as tables of schema FOREIGN, in its order (a row per hit: by question).
+
+    Raises DataError for columns that a trace has not, or not of such types.
+    """
+    for table in _rows(path, opened(path)):
+        yield conform(replies.first(table), FOREIGN)
+
+
+def _rows(path: str, file: pq.ParquetFile) -> Iterator[pa.Table]:
+    """FOREIGN, with the columns of answers that there are."""
     names = file.schema_arrow.names
+    check_types(path, file.schema_arrow)
     if "hits" in names:
-        check_columns(path, names, (*FOREIGN.names, *OF_FILTER))
+        check_columns(path, names, (*FOREIGN.names, *OF_FILTER, *COLUMNS))
         check_hits(path, file)
         for batch in file.iter_batches(ROWS):
             yield _nested(pa.Table.from_batches([batch]))
     else:
-        check_columns(path, names, ("question_id", "stage", "rank", "latency_ms", *FLAT))
+        check_columns(path, names, (*OF_ROW, *FLAT, *COLUMNS))
         yield from map(_from_flat, _flat_parts(file))
 
 
@@ -75,15 +88,14 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
 
 
 def _nested(table: pa.Table) -> pa.Table:
-    """Rows with hits as a list column: FOREIGN."""
+    """Rows with hits as a list column of FOREIGN_HIT."""
     if "stage" not in table.column_names:
         table = table.append_column("stage", pa.array([ONE_STAGE] * table.num_rows, TEXT))
     table = table.filter(pc.fill_null(pc.not_equal(table["stage"], "filter"), True))
     at = table.schema.get_field_index("hits")
     rows, items = flatten(table["hits"])
     null = table["hits"].is_null().combine_chunks().to_numpy(zero_copy_only=False)
-    table = table.set_column(at, "hits", lists(rows, hits_of(items), table.num_rows, null=null))
-    return conform(table, FOREIGN)
+    return table.set_column(at, "hits", lists(rows, hits_of(items), table.num_rows, null=null))
 
 
 def hits_of(items: pa.Array) -> pa.StructArray:
@@ -149,8 +161,10 @@ def _from_flat(table: pa.Table) -> pa.Table:
     if "rank" in frame.columns:
         frame = frame.sort("question_id", "rank", maintain_order=True, nulls_last=True)
     named = [name for name in FLAT if name in frame.columns]
-    times = [pl.col("latency_ms").first()] if "latency_ms" in frame.columns else []
-    nested = frame.group_by("question_id", "stage", maintain_order=True).agg(*named, *times)
+    asked = [name for name in ("question_id", "stage", "repeat") if name in frame.columns]
+    once = [name for name in ("latency_ms", *COLUMNS[1:]) if name in frame.columns]
+    said = [pl.col(name).drop_nulls().first() for name in once]
+    nested = frame.group_by(asked, maintain_order=True).agg(*named, *said)
     counts = nested[named[0]].list.len().to_numpy()
     rows = np.repeat(np.arange(nested.height), counts)
     items = {name: nested[name].explode().to_arrow() for name in named}
@@ -159,7 +173,7 @@ def _from_flat(table: pa.Table) -> pa.Table:
     struct = pa.StructArray.from_arrays(list(items.values()), list(items))
     columns = {name: nested[name].to_arrow() for name in nested.columns if name not in named}
     columns["hits"] = lists(rows, hits_of(struct), nested.height)
-    return conform(pa.table(columns), FOREIGN).sort_by("question_id")
+    return pa.table(columns).sort_by("question_id")
 
 
 def spans_of(start: pa.Array, end: pa.Array) -> pa.Array:

@@ -23,6 +23,7 @@ from rayeval.interop.trec.tables import read_judgements, read_run, repeated
 from rayeval.interop.trec.text import numbered
 from rayeval.interop.trec.topics import read_topics, topics_in
 from rayeval.tables import FOREIGN, conform
+from rayeval.words import plural, verb
 
 __all__ = ["FILES", "NAME", "read", "read_judgements", "read_run", "repeated"]
 
@@ -78,7 +79,10 @@ def _graded(path: str, judged: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         raise DataError([Problem(path, None, None, "unknown_grades", message)])
     relevance, note = relevances(kept["grade"])
     left = judged.height - kept.height
-    notes = [note] + ([f"{left} negative grades mean not judged and are left out"] if left else [])
+    notes = [note]
+    if left:
+        told = verb(left, "means not judged and is", "mean not judged and are")
+        notes.append(f"{plural(left, 'negative grade')} {told} left out")
     frame = kept.select(question_id="query", source_id="document", relevance=relevance)
     return frame.with_columns(split=pl.lit(None, pl.String)), notes
 
@@ -90,7 +94,8 @@ def _texts(topics: Sequence[str], queries: pl.Series) -> tuple[dict[str, str], l
     notes = []
     if lacking:
         shown = ", ".join(lacking[:3]) + (", …" if len(lacking) > 3 else "")
-        notes.append(f"{len(lacking)} questions without a topic are called by their ids: {shown}")
+        told = verb(len(lacking), "is called by its id", "are called by their ids")
+        notes.append(f"{plural(len(lacking), 'question')} without a topic {told}: {shown}")
     return {name: known.get(name, name) for name in queries}, notes
 
 

@@ -132,8 +132,12 @@ def _not_finite(hits: Hits) -> Bools:
 def _rising(hits: Hits) -> Ints:
     if not hits.has("score"):
         return np.zeros(0, np.int64)
-    at = np.flatnonzero(hits.score[1:] > hits.score[:-1]) + 1
-    rising: Ints = at[hits.list[at] == hits.list[at - 1]]
+    score, of, at = hits.score, hits.list, np.arange(len(hits.list))
+    if np.isnan(score).any():  # a hit without a score says nothing of its neighbours
+        at = np.flatnonzero(hits.field("score").is_valid())
+        score, of = score[at], of[at]
+    later = np.flatnonzero(score[1:] > score[:-1]) + 1
+    rising: Ints = at[later[of[later] == of[later - 1]]]
     return rising
 
 

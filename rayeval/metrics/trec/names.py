@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rayeval.errors import ConfigError
 from rayeval.metrics.names import Cutoff, Measure, Metric, cutoff, cutoff_of, split
+from rayeval.words import plural
 
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 """Measures that trec_eval adds up over queries, where it averages others."""
@@ -55,8 +56,8 @@ def measures(
     names: Sequence[str] | None, cutoffs: Sequence[int | str] | None = None
 ) -> list[Measure]:
     """`names` as values, each once; without names all of them, at `cutoffs` or trec_eval's own."""
+    depths = [_in_documents(cutoff(value)).size for value in cutoffs or DEPTHS]
     if names is None:
-        depths = [_in_documents(cutoff(value)).size for value in cutoffs or DEPTHS]
         cut = [f"{name}_{depth}" for name in CUT for depth in depths]
         names = [*PLAIN, *cut, *COUNTS]
     return [parse(name) for name in dict.fromkeys(names)]
@@ -64,5 +65,5 @@ def measures(
 
 def _in_documents(at: Cutoff) -> Cutoff:
     if at.tokens:
-        raise ConfigError(f"the TREC convention counts documents, not {at.size} tokens")
+        raise ConfigError(f"the TREC convention counts documents, not {plural(at.size, 'token')}")
     return at

@@ -17,6 +17,7 @@ from rayeval.report.page.run import detailed, headroom, made_of, side_of
 from rayeval.report.page.sentence import LOST, WON, comparison_sentence
 from rayeval.report.page.shell import page
 from rayeval.report.tables import Tables
+from rayeval.words import plural
 
 SUCCESS = "success"
 DECIDES = ("recall@5", "all_groups@5", "hit@5")
@@ -59,8 +60,9 @@ def comparison_page(found: Compared) -> bytes:
 
 def _told(facts: dict[str, Any]) -> dict[str, Any]:
     """What was compared, in words."""
+    clusters = plural(facts["clusters"], "cluster")
     return {
-        "counts": f"{facts['questions']} questions in {facts['clusters']} clusters.",
+        "counts": f"{plural(facts['questions'], 'question')} in {clusters}.",
         "changed": facts["changed"],
         "warnings": facts["warnings"],
         "unjudged": unjudged_line(facts) if facts["unjudged"]["hits"] else "",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rayeval.report.page.shell import page
-from rayeval.report.plain import plural
+from rayeval.words import plural
 
 
 def folder_page(name: str, runs: Sequence[Mapping[str, Any]], comparisons: Sequence[str]) -> bytes:

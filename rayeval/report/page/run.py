@@ -87,6 +87,7 @@ def side_of(
         "marks": ended["marks"].to_list(),
         "bounds": [list(bound) for bound in facts.bounds],
         "answerable": facts.answerable,
+        "denominators": facts.denominators,
         "status": facts.status,
         "population": facts.population,
         "shown": list(facts.shown),

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from rayeval.report.plain import plural
+from rayeval.words import plural, verb
 
 SHOWN = 6
 SHARE = 0.05
@@ -128,7 +128,7 @@ def _undecided(
     if whole is None:
         return Sentence(f"No difference that {n} can show", behind, f"{counts}.")
     if not behind and whole["low"] == whole["high"] == 0:
-        return Sentence(f"No difference: {n} end as before", ())
+        return Sentence(f"No difference: {n} {verb(whole['n'], 'ends', 'end')} as before", ())
     found = whole["detectable"]
     limit = "" if math.isnan(found) else f" (smallest detectable: {found:.2f})"
     note = f"{counts}. {_sureness(whole)}"

@@ -159,6 +159,7 @@ const waterfall = () => {
       "Could win back: questions whose gold this stage is the first to lose.",
       modes.length ? ` Times are ${modes.join(" and ")}.` : "",
       before ? " The thin line is the run before." : "",
+      now.denominators ? ` ${now.denominators}.` : "",
     ),
   );
 };

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from rayeval.stage import StageConfig
+from rayeval.words import plural, verb
 
 Side = Literal["query", "passage"]
 Backend = Literal["auto", "faiss", "torch", "numpy"]
@@ -125,7 +126,10 @@ class _Ivf(_Ann):
     @model_validator(mode="after")
     def _probes_exist(self) -> _Ivf:
         if self.probes > self.lists:
-            raise ValueError(f"probes is {self.probes}, but there are only {self.lists} lists")
+            raise ValueError(
+                f"probes is {self.probes}, but there {verb(self.lists, 'is', 'are')} only "
+                f"{plural(self.lists, 'list')}"
+            )
         return self
 
 

@@ -26,6 +26,7 @@ from rayeval.retrieve.dense.remote import RemoteEmbedder
 from rayeval.retrieve.dense.sentence import SentenceEmbedder
 from rayeval.retrieve.dense.vectors import Vectors, vector_column
 from rayeval.stage import Stage
+from rayeval.words import plural
 
 
 class TextEmbedder(Protocol):
@@ -55,7 +56,7 @@ class Embed:
         if len(wrong):
             raise RowError(
                 f"the embedder gave a vector with NaN or infinite values for {len(wrong)} of "
-                f"{len(texts)} texts, first for {texts[wrong[0]][:60]!r}"
+                f"{plural(len(texts), 'text')}, first for {texts[wrong[0]][:60]!r}"
             )
         counts = pa.nulls(len(texts), pa.int64()) if tokens is None else pa.array(tokens)
         return pa.table({"vector": vector_column(vectors), "tokens": counts})

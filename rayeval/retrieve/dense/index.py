@@ -14,6 +14,7 @@ from rayeval.errors import ConfigError, MissingExtraError
 from rayeval.retrieve.dense.config import Ann, Hnsw, IvfPq
 from rayeval.retrieve.dense.store import Mask
 from rayeval.retrieve.dense.vectors import Vectors
+from rayeval.words import plural
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -85,7 +86,8 @@ def _enough(what: str, needed: int, count: int, config: Any) -> None:
     if needed > count:
         raise ConfigError(
             f"{config.kind} needs at least as many vectors as it has {what}: {needed} are "
-            f"configured, but one of its {config.partitions} partitions holds {count} vectors"
+            f"configured, but one of its {plural(config.partitions, 'partition')} holds "
+            f"{plural(count, 'vector')}"
         )
 
 

@@ -12,6 +12,7 @@ from rayeval.errors import ConfigError, RowError
 from rayeval.live.retry import UnavailableError
 from rayeval.retrieve.dense.endpoint import Endpoint
 from rayeval.retrieve.dense.vectors import Vectors, unit
+from rayeval.words import plural
 
 
 class RemoteEmbedder:
@@ -67,7 +68,8 @@ class RemoteEmbedder:
             ) from error
         if listed != count or set(by_index) != set(range(count)):
             raise UnavailableError(
-                f"{self.endpoint.url} gave {listed} embeddings for {count} texts, "
+                f"{self.endpoint.url} gave {plural(listed, 'embedding')} for "
+                f"{plural(count, 'text')}, "
                 f"expected one for each index from 0 to {count - 1}"
             )
         return [by_index[i] for i in range(count)]

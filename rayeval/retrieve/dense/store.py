@@ -15,6 +15,7 @@ from rayeval.retrieve.dense.vectors import Vectors, matrix
 from rayeval.retrieve.filter import Filter, Visibility, metadata
 from rayeval.stage import Shard
 from rayeval.tables import FOUND, HIT, HITS, TEXT
+from rayeval.words import plural
 
 Mask = npt.NDArray[np.bool_]
 
@@ -121,7 +122,8 @@ def _visibility(shard: Shard, config: Filter, chunk_ids: pa.Array) -> Visibility
     place = pc.index_in(chunk_ids, value_set=combined(chunks["chunk_id"]))
     if place.null_count:
         raise RunError(
-            f"{place.null_count} of {len(chunk_ids)} vectors belong to no chunk of their shard: "
+            f"{place.null_count} of {plural(len(chunk_ids), 'vector')} belong to no chunk of "
+            f"their shard: "
             f"vectors and chunks don't come from the same run"
         )
     return Visibility(config, chunks.take(place), shard.table("catalogue"))

@@ -155,7 +155,7 @@ def test_a_date_in_retry_after(server, pauses):
     [
         pytest.param([TIRED] * 3, "HTTP 429", id="still tired"),
         pytest.param([DOWN] * 3, "HTTP 503: down", id="still down"),
-        pytest.param([(200, {"data": []}, {})] * 3, "0 embeddings for 1 texts", id="never enough"),
+        pytest.param([(200, {"data": []}, {})] * 3, "0 embeddings for 1 text", id="never enough"),
         pytest.param([(200, b"{", {})] * 3, "isn't JSON", id="never JSON"),
         pytest.param(
             [(429, b"", {"Retry-After": "86400"})], "HTTP 429", id="tomorrow is not waited for"

@@ -1,4 +1,4 @@
-"""How small a difference a number of questions can show.
+"""How small a difference a number of questions can show, before anything is measured.
 
 Two runs answer the same n questions and a metric lives in [0, 1]. The smallest mean difference D
 that a two-sided paired test at level ALPHA finds with probability POWER satisfies
@@ -16,12 +16,17 @@ from statistics import NormalDist
 ALPHA, POWER, DISCORDANT = 0.05, 0.8, 0.2
 FEWEST_CLUSTERS = 6
 """With fewer a gate on questions like these is always inconclusive (DESIGN §8)."""
-_C2 = (NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)) ** 2
+
+
+def reach(alpha: float = ALPHA, power: float = POWER) -> float:
+    """How many standard errors away a true difference must lie for a two-sided test at `alpha` to
+    find it with chance `power`."""
+    return NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
 
 
 def detectable(n: int) -> float:
     """The smallest difference that `n` questions show, in (0, 1]; 1 for none."""
-    return min(1.0, math.sqrt(_C2 * DISCORDANT / (n + _C2))) if n else 1.0
+    return min(1.0, math.sqrt(reach() ** 2 * DISCORDANT / (n + reach() ** 2))) if n else 1.0
 
 
 def questions_needed(difference: float) -> int:
@@ -30,4 +35,4 @@ def questions_needed(difference: float) -> int:
     No fewer questions can differ than make up the difference, so v is at least that.
     """
     discordant = max(DISCORDANT, difference)
-    return math.ceil(_C2 * (discordant - difference**2) / difference**2)
+    return math.ceil(reach() ** 2 * (discordant - difference**2) / difference**2)

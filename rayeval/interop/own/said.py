@@ -1,0 +1,53 @@
+"""What the parser finds wrong with a line of a trace, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "an object",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "string_too_short": "text that is not empty",
+    "string_type": "text",
+}
+
+
+def other_member(error: Any) -> bool:
+    """Whether the value was meant as another member of the union that this error is of."""
+    member = error["loc"][-1] if error["loc"] else ""
+    is_text = str(member).startswith("constrained-str")
+    if isinstance(error["input"], dict):
+        return is_text
+    return member in ("int", "Hit")
+
+
+def said(error: Any) -> tuple[str, str]:
+    """A problem's kind and message."""
+    kind, found = error["type"], error["input"]
+    path = _path(error["loc"])
+    if kind == "json_invalid":
+        return "invalid_json", f"not JSON: {error['ctx']['error']}"
+    if kind == "extra_forbidden":
+        return "unknown_field", f"`{path}` is not part of a trace; drop it"
+    if kind == "missing":
+        return "missing_field", f"`{path}` is missing"
+    shown = repr(found) if len(repr(found)) <= 60 else f"{repr(found)[:57]}…"
+    expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
+    name = "bad_score" if path.endswith(".score") else "wrong_type"
+    return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
+
+
+def _path(loc: Sequence[str | int]) -> str:
+    """Where it stands, in the user's own names: pydantic also names the member of a union."""
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part not in ("Hit", "str", "int") and not part.startswith("constrained-"):
+            text += f".{part}" if text else part
+    return text

@@ -1,0 +1,82 @@
+"""Which types the columns of a trace in Parquet may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+
+from rayeval.errors import DataError, Problem
+
+Check = Callable[[pa.DataType], bool]
+
+
+def _text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _text(kind.value_type)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(of(kind) for of in kinds)
+
+
+def _whole(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind))
+
+
+def _number(kind: pa.DataType) -> bool:
+    return bool(_whole(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _name(kind: pa.DataType) -> bool:
+    return _text(kind) or _whole(kind)
+
+
+def _list(of: Check) -> Check:
+    def check(kind: pa.DataType) -> bool:
+        lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        return any(a(kind) for a in lists) and (
+            of(kind.value_type) or pa.types.is_null(kind.value_type)
+        )
+
+    return check
+
+
+def _span(kind: pa.DataType) -> bool:
+    ends = ("start_char", "end_char")
+    return bool(
+        pa.types.is_struct(kind)
+        and all(name in kind.names and _whole(kind.field(name).type) for name in ends)
+    )
+
+
+NAME, TEXT, NUMBER = ("text, or whole numbers", _name), ("text", _text), ("numbers", _number)
+WHOLE, FLAG = ("whole numbers", _whole), ("true or false", pa.types.is_boolean)
+EXPECTED: dict[str, tuple[str, Check]] = {
+    **dict.fromkeys(("question_id", "stage", "chunk_id", "source_id", "revision_id"), NAME),
+    **dict.fromkeys(("text", "error", "answer"), TEXT),
+    **dict.fromkeys(("score", "latency_ms", "start_char", "end_char"), NUMBER),
+    **dict.fromkeys(("rank", "repeat"), WHOLE),
+    "abstained": FLAG,
+    "citations": ("lists of text", _list(_name)),
+    "spans": ("lists of start_char and end_char", _list(_span)),
+}
+
+
+def check_types(path: str, schema: pa.Schema) -> None:
+    """Raises DataError for every column, and field of hits, whose values can't be what it says."""
+    found = [
+        Problem(path, None, None, "wrong_type", f"`{name}` is {kind}, expected {expected}")
+        for name, kind, expected in _unfit(schema)
+    ]
+    if found:
+        raise DataError(found)
+
+
+def _unfit(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType, str]]:
+    fields = [(field.name, field.name, field.type) for field in schema]
+    for field in schema:
+        item = getattr(field.type, "value_type", None)
+        if field.name == "hits" and item is not None and pa.types.is_struct(item):
+            fields += [(f"hits[].{inner.name}", inner.name, inner.type) for inner in item.fields]
+    for at, name, kind in fields:
+        if name in EXPECTED and not pa.types.is_null(kind) and not EXPECTED[name][1](kind):
+            yield at, kind, EXPECTED[name][0]

@@ -1,0 +1,16 @@
+"""Words for numbers of things, the same in every message."""
+
+from __future__ import annotations
+
+
+def plural(count: int, noun: str, several: str | None = None) -> str:
+    """`count` of what `noun` names: `1 question`, `1,234 questions`.
+
+    several: the noun's plural where that is not the noun and an s (`1 query`, `2 queries`).
+    """
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
+
+
+def verb(count: int, one: str, several: str) -> str:
+    """Which form goes with `count` things: `is` or `are`."""
+    return one if count == 1 else several
