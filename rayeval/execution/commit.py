@@ -17,7 +17,7 @@ from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
 from rayeval.execution.models import judge_pins, judge_records, models
 from rayeval.execution.plan.plan import Inputs, Plan, Steps
-from rayeval.execution.runs import MANIFEST, PLAN, Run
+from rayeval.execution.runs import MANIFEST, PLAN, Run, sealed
 from rayeval.execution.store import read
 from rayeval.report.write import write_report
 
@@ -56,7 +56,7 @@ def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) ->
         written[name] = files.put(job.folder, name, data)
     written[PLAN] = files.described(files.read_bytes(f"{job.folder}/{PLAN}"))
     value |= {"ended": manifest.now(), "files": written}
-    files.write_json(f"{job.folder}/{MANIFEST}", value)
+    files.write_json(f"{job.folder}/{MANIFEST}", sealed(value))
 
 
 def _made_of(job: Job, inputs: Inputs, plan: Plan, done: Mapping[str, Done]) -> dict[str, Any]:

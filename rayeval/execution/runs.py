@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -158,6 +159,9 @@ class Run:
                 lines.append(f"{name}: missing")
             elif hashlib.sha256(files.read_bytes(path)).hexdigest() != stated["sha256"]:
                 lines.append(f"{name}: its content is not what the run wrote")
+        stated = self.manifest.get("sha256")  # runs of older versions have none
+        if stated is not None and stated != sealed(self.manifest)["sha256"]:
+            lines.append(f"{MANIFEST}: its content is not what the run wrote")
         known = {*self.manifest["files"], MANIFEST}
         found = [name for name in files.list_files(self.path) if not name.startswith(".")]
         return lines + [f"{name}: the run did not write it" for name in found if name not in known]
@@ -194,6 +198,13 @@ def record(path: str, name: str, needed: Mapping[str, type]) -> dict[str, Any]:
     if wrong := [key for key, type_ in needed.items() if not isinstance(found.get(key), type_)]:
         raise damaged(path, f"{name} lacks {', '.join(wrong)}")
     return found
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with the hash of all that it says."""
+    rest = {name: value for name, value in manifest.items() if name != "sha256"}
+    text = json.dumps(rest, ensure_ascii=True, sort_keys=True)
+    return {**rest, "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def damaged(path: str, what: str) -> RunError:

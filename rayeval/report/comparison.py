@@ -8,7 +8,7 @@ import polars as pl
 from rich.console import RenderableType
 from rich.text import Text
 
-from rayeval.report.overview import worth_showing
+from rayeval.report.overview import deciding_stage, worth_showing
 from rayeval.report.tables import Tables
 from rayeval.report.terminal import headed, listed, number, rendered, titled
 
@@ -93,13 +93,24 @@ def _deltas(table: pl.DataFrame) -> Any:
 
 
 def _slices(table: pl.DataFrame, most: int = 12) -> list[Any]:
-    """The slices that changed most surely, at the last stage."""
+    """The slices that changed most surely, at the last stage and of the answers."""
+    stages = table["stage"].unique(maintain_order=True).to_list()
+    if not stages:
+        return []
+    told = [deciding_stage(stages), *(["answer"] if "answer" in stages else [])]
+    return [part for stage in dict.fromkeys(told) for part in _sliced(table, stage, most)]
+
+
+def _sliced(table: pl.DataFrame, stage: str, most: int) -> list[Any]:
     parts = table.filter(
-        pl.col("slice").is_not_null(), pl.col("p").is_not_nan(), pl.col("mean") != 0
+        pl.col("stage") == stage,
+        pl.col("slice").is_not_null(),
+        pl.col("p").is_not_nan(),
+        pl.col("mean") != 0,
     )
     if parts.is_empty():
         return []
-    parts = parts.filter(pl.col("stage") == table["stage"][-1]).sort("p", "slice").head(most)
+    parts = parts.sort("p", "slice").head(most)
     result = headed("slice", "metric", "Δ", "low", "high", "p", "Holm", "n", "better", "worse")
     for row in parts.iter_rows(named=True):
         change = (signed(row[name]) for name in ("mean", "low", "high"))
@@ -107,7 +118,7 @@ def _slices(table: pl.DataFrame, most: int = 12) -> list[Any]:
         result.row(
             row["slice"], row["metric"], *change, number(row["p"]), number(row["p_holm"]), *counts
         )
-    return [titled(f"By slice, at {table['stage'][-1]}", result)]
+    return [titled(f"By slice, at {stage}", result)]
 
 
 def _moved(table: pl.DataFrame) -> list[Any]:

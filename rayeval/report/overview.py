@@ -8,14 +8,17 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.metrics.names import METRICS
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import Shown, answered
 from rayeval.report.tables import Tables
-from rayeval.tables import UNLABELLED
+from rayeval.tables import UNLABELLED, VARIANTS
 from rayeval.words import plural
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
+OF_ANSWERS = ("answer_correctness", "faithfulness", "citation_recall", "contains_reference",
+              "abstention_accuracy")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,18 @@ def overview(run: Tables) -> Overview:
 
 
 def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
-    """The metrics that people look at first, or simply the first."""
-    favoured = [name for name in PREFERRED if name in metrics]
-    return tuple((favoured + [name for name in metrics if name not in favoured])[:most])
+    """The metrics that people look at first, or simply the first; and those of answers."""
+    said = [name for name in metrics if (known := METRICS.get(name)) and known.stage == "answer"]
+    of_hits = [name for name in metrics if name not in said]
+    favoured = [name for name in PREFERRED if name in of_hits]
+    shown = (favoured + [name for name in of_hits if name not in favoured])[:most]
+    return (*shown, *(name for name in OF_ANSWERS if name in said))
+
+
+def deciding_stage(stages: Sequence[str]) -> str:
+    """The last stage that finds hits, else the answers: brackets decide nothing."""
+    of_hits = [stage for stage in stages if stage not in VARIANTS]
+    return of_hits[-1] if of_hits else stages[0]
 
 
 def _corpus(corpus: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ from rayeval.execution.job import Options as Where
 from rayeval.execution.placement import Placement
 from rayeval.execution.runs import Run, load
 from rayeval.report.comparison import comparison_text
-from rayeval.report.overview import worth_showing
+from rayeval.report.overview import deciding_stage, worth_showing
 from rayeval.report.page.comparison import comparison_page
 from rayeval.report.tables import measured_stages
 from rayeval.words import plural
@@ -176,7 +176,7 @@ def load_comparison(name: str, runs: str) -> Comparison:
 
 def _counted(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
     """The unjudged hits of the last shared stage on which the runs differ."""
-    stage = pairs.stages[-1] if pairs.stages else None
+    stage = deciding_stage(pairs.stages) if pairs.stages else None
     here = open_.filter(pl.col("stage").eq_missing(pl.lit(stage)))
     return {"stage": stage, "k": TOP, "hits": here.height,
             "questions": here["question_id"].n_unique()}  # fmt: skip

@@ -19,7 +19,7 @@ from rayeval.errors import ConfigError, Problem
 from rayeval.execution import artifacts, manifest
 from rayeval.execution.latency import LATENCY
 from rayeval.execution.progress import Silent, Watcher
-from rayeval.execution.runs import MANIFEST, Run
+from rayeval.execution.runs import MANIFEST, Run, sealed
 from rayeval.execution.score import known
 from rayeval.execution.score import trec_tables as tables
 from rayeval.execution.score.options import ScoreOptions
@@ -182,7 +182,7 @@ def _commit(runs: str, value: dict[str, Any], content: Made) -> Run:
     for name, data in write_report(run).items():
         written[name] = files.put(folder, name, data)
     value |= {"ended": manifest.now(), "files": written}
-    files.write_json(f"{folder}/{MANIFEST}", value)
+    files.write_json(f"{folder}/{MANIFEST}", sealed(value))
     return Run(folder)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from rayeval.report.comparison import Compared, unjudged_line
 from rayeval.report.gold import gold_ranks
-from rayeval.report.overview import overview, worth_showing
+from rayeval.report.overview import deciding_stage, overview, worth_showing
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
 from rayeval.report.page.questions import chosen, question_columns
@@ -97,7 +97,7 @@ def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:
     whole = deltas.filter(pl.col("slice").is_null())
     if whole.is_empty():
         return {}
-    stage = whole["stage"][-1]
+    stage = deciding_stage(whole["stage"].unique(maintain_order=True).to_list())
     named = whole.filter(pl.col("stage") == stage)["metric"].to_list()
     metric = next((name for name in DECIDES if name in named), worth_showing(named)[0])
     rows = deltas.filter(pl.col("stage") == stage, pl.col("metric") == metric)
