@@ -27,7 +27,7 @@ def marks(answer: str) -> list[str]:
 
 
 def citations(cited: Iterable[str], context: Sequence[str]) -> list[dict[str, Any]]:
-    """Rows of tables.CITATION: the chunk that each mark names, null where there is none such.
+    """Rows of CITATION: the chunk that each mark names, null where there is none such.
 
     context: chunk ids as handed over, the first being E1.
     """

@@ -38,7 +38,7 @@ def handed(stage: str, hits: Sequence[Hit] | None, sent: Sequence[str | None]) -
 
 
 def answer(told: Mapping[str, Any], context: Sequence[Hit] | None) -> dict[str, Any]:
-    """A row of tables.ANSWER.
+    """A row of ANSWER.
 
     told: a row of tables.ANSWERS. context: what it was handed, with `chunk_id` and `source_id`.
     """
@@ -57,7 +57,7 @@ def answer(told: Mapping[str, Any], context: Sequence[Hit] | None) -> dict[str, 
 
 
 def _citations(cited: Sequence[str], context: Sequence[Hit]) -> list[dict[str, Any]]:
-    """Rows of tables.CITATION, each citation once."""
+    """Rows of CITATION, each citation once."""
     named = {hit["source_id"]: hit["chunk_id"] for hit in reversed(context) if hit["source_id"]}
     named |= {mark(number): hit["chunk_id"] for number, hit in enumerate(context, start=1)}
     named |= {hit["chunk_id"]: hit["chunk_id"] for hit in context}

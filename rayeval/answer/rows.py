@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from rayeval.tables import ANSWER, TEXT
+from rayeval.answer_tables import ANSWER
+from rayeval.tables import TEXT
 
 ROWS = pa.schema([("question_id", TEXT), *(f for f in ANSWER if f.name != "latency_ms")])
 """A row per (question_id, variant, repeat): ANSWER without its time (latency.parquet has it)."""

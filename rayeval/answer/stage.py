@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from rayeval.answer.citations import citations, mark, marks
 from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
+from rayeval.answer_tables import ANSWERED
 from rayeval.chat.engine import Engine, Failed, Reply, Request
 from rayeval.chat.structured import Bad, parse
 from rayeval.live.chosen import Candidates, offered
 from rayeval.live.retry import AGAIN
-from rayeval.tables import ANSWERED, conform
+from rayeval.tables import conform
 
 SCHEMA = {
     "type": "object",

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from rayeval.answer_tables import VARIANTS
 from rayeval.columns import Floats, Ints
 from rayeval.comparison import latency
 from rayeval.comparison.differences import other_hardware
@@ -24,7 +25,6 @@ from rayeval.stats.bootstrap import REPLICATES
 from rayeval.stats.clusters import means
 from rayeval.stats.intervals import intervals
 from rayeval.stats.quantiles import percentile_interval, quantile_replicates
-from rayeval.tables import VARIANTS
 
 LATENCY = "latency_ms"
 UNKNOWN = Measured(math.nan, math.nan, math.nan, 0, 0, 1.0, 0.0)

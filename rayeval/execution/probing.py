@@ -10,13 +10,14 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from rayeval import registry
+from rayeval.answer_tables import ANSWER
 from rayeval.calibration.items import SCALES
 from rayeval.errors import ConfigError
 from rayeval.execution.plan.answer import chat_log
 from rayeval.execution.runs import Run
 from rayeval.judge.config import Judge
 from rayeval.stats.binomial import exact_limits
-from rayeval.tables import ANSWER, TEXT
+from rayeval.tables import TEXT
 
 PASSAGES = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT)]))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rayeval.tables import JUDGED
+from rayeval.answer_tables import JUDGED
 
 VARIANTS = {"answer": "answers", "closed_book": "answers:closed_book",
             "gold_context": "answers:gold_context"}  # fmt: skip

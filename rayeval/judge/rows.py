@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from rayeval.tables import JUDGED, TEXT
+from rayeval.answer_tables import JUDGED
+from rayeval.tables import TEXT
 
 ROWS = pa.schema([("question_id", TEXT), *list(JUDGED), ("error", TEXT)])
 """A row per (question_id, variant, repeat). A question with an `error` has one row of nothing

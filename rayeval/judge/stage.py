@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from rayeval.answer_tables import JUDGEMENTS
 from rayeval.chat.engine import Engine
 from rayeval.judge.asking import Asker
 from rayeval.judge.config import Judge
@@ -14,7 +15,7 @@ from rayeval.judge.item import Item, items_of
 from rayeval.judge.tasks import EVERY, EXTRACTING, ON_CLAIMS, WHOLE
 from rayeval.live.retry import AGAIN
 from rayeval.stage import Stage
-from rayeval.tables import JUDGEMENTS, TEXT
+from rayeval.tables import TEXT
 
 NOTHING = "nothing could be judged: "
 """How the error of a row begins of which a judge said nothing that can be used."""

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rayeval.answer_tables import VARIANTS
 from rayeval.columns import Floats, Ints, combined, flatten
 from rayeval.errors import RunError
 from rayeval.metrics.answers.per_answer import UNJUDGED
@@ -17,7 +18,7 @@ from rayeval.metrics.names import Metric, parse
 from rayeval.metrics.slices import slice_sets
 from rayeval.metrics.spans import Bools
 from rayeval.metrics.sums import exact_sums, mean
-from rayeval.tables import TEXT, VARIANTS
+from rayeval.tables import TEXT
 
 SYNTHETIC = "synthetic_unvalidated"
 """The slice of synthetic questions that nobody validated: outside every mean but its own."""

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.answer import foreign
+from rayeval.answer_tables import ANSWERED
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.columns import combined
 from rayeval.metrics.foreign.hits import Hits
@@ -17,7 +18,7 @@ from rayeval.metrics.per_query import by_question
 from rayeval.registry.packing import in_place
 from rayeval.registry.scoring import READ, Scorer, Scoring, scorer
 from rayeval.stage import Shard, Stage
-from rayeval.tables import ANSWERED, TEXT
+from rayeval.tables import TEXT
 
 TOLD = pa.schema(
     [

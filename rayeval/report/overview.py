@@ -8,12 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.answer_tables import VARIANTS
 from rayeval.metrics.names import METRICS
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import Shown, answered
 from rayeval.report.tables import Tables
-from rayeval.tables import UNLABELLED, VARIANTS
+from rayeval.tables import UNLABELLED
 from rayeval.words import plural
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")

@@ -6,11 +6,12 @@ import pyarrow as pa
 import pytest
 from judge_model import Model, blocks
 
+from rayeval.answer_tables import ANSWERED, JUDGEMENTS
 from rayeval.chat.engine import Failed
 from rayeval.judge.config import OpenAIJudge
 from rayeval.judge.stage import NOTHING, build
 from rayeval.live.retry import AGAIN
-from rayeval.tables import ANSWERED, JUDGEMENTS, TEXT
+from rayeval.tables import TEXT
 
 TEXTS = pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT)]))
 PASSAGES = {

@@ -6,10 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from rayeval.answer_tables import ANSWER, JUDGED
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.per_query import PerQuery
 from rayeval.metrics.pipeline import Later, Pipeline
-from rayeval.tables import ANSWER, HITS, JUDGED, LOCATED, PASSAGES, PLACE, TEXT, TEXTS
+from rayeval.tables import HITS, LOCATED, PASSAGES, PLACE, TEXT, TEXTS
 
 GOLD_CHUNKS = pa.list_(PLACE)
 

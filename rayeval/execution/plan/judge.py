@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rayeval import files, registry
+from rayeval.answer_tables import JUDGEMENTS
 from rayeval.columns import flatten
 from rayeval.execution.models import judge_records
 from rayeval.execution.plan.answer import AnswerSteps, chat_log, column_of
@@ -17,7 +18,6 @@ from rayeval.execution.store import Output
 from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.judge.rows import ROWS
 from rayeval.live.retry import AGAIN
-from rayeval.tables import JUDGEMENTS
 
 Config = OpenAIJudge | VllmJudge
 

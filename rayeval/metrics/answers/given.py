@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rayeval.answer_tables import ANSWER, JUDGED
 from rayeval.columns import Floats, Ints, flatten
 from rayeval.metrics.evidence import bools, ints
 from rayeval.metrics.pipeline import ERROR, MISSING, OK, Codes, Pipeline, failed_rows
 from rayeval.metrics.spans import Bools
-from rayeval.tables import ANSWER, JUDGED
 
 NONE = -1
 
