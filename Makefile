@@ -1,7 +1,7 @@
 # make setup     .venv with rayeval and everything that demo and tests need
 # make demo      the sample handbook, end to end, with real models that install from packages
 # make check     ruff, mypy --strict, import contracts
-# make test      the quick suite; test-slow, test-ray, test-pages and test-vllm are the rest
+# make test      the quick suite; the other test-… are the rest (.ci/run names all)
 # make bench     ratios against peers, each in one run (docs/benchmarks.md)
 # make docs      docs/configuration.md from the settings' own descriptions
 
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo check test test-slow test-ray test-pages test-vllm bench docs clean
+.PHONY: setup demo check test test-slow test-ray test-pages test-adapters test-vllm bench docs clean
 
 setup: $(VENV)/ready
 
@@ -44,6 +44,17 @@ test-pages: setup
 	command -v chromium || { apt-get update -qq && apt-get install -qqy --no-install-recommends chromium fonts-nanum; }
 	$(BIN)/pytest -q -m pages
 
+# The real LangChain and LlamaIndex, in an environment of their own: they pin much else.
+test-adapters: $(VENV)-adapters/ready
+	$(VENV)-adapters/bin/python -c 'import langchain_core.documents, llama_index.core.schema'
+	$(VENV)-adapters/bin/python -m pytest -q tests/live/test_live_adapters.py
+
+$(VENV)-adapters/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-adapters
+	$(VENV)-adapters/bin/python -m pip install --quiet --constraint constraints.txt --editable . \
+	  'langchain-core>=1,<2' 'llama-index-core>=0.13,<1' 'pytest>=9,<10' 'hypothesis>=6.140,<7'
+	touch $@
+
 # A real model on this machine's CPU, in an environment of its own that is kept in the user's cache.
 test-vllm:
 	folder=$$(PYTHON=$(PYTHON) tests/vllm/setup.sh) && \
@@ -57,4 +68,4 @@ docs: setup
 	$(BIN)/python docs/make_configuration.py
 
 clean:
-	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-adapters runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
