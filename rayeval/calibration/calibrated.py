@@ -40,7 +40,8 @@ def calibrated(
     itself: the author of items who is the judge's own model, for its preference of itself.
     An item that was drawn for labelling with a known chance stands for one over it, so that the
     figures are those of all items; `n` and `confusion` count the labelled ones.
-    Figures are null where they are undefined; `intervals` are percentiles of a cluster bootstrap.
+    What has a label off the scale is in no figure but `agreement_strict`, which takes a judge's for
+    a disagreement. Figures are null where they are undefined; `intervals` are percentiles of a cluster bootstrap.
     """
     paired = pair_labels(human, judge, scale)
     scale = paired.scale
@@ -52,6 +53,7 @@ def calibrated(
         "ordinal": scale.ordinal,
         "positive": None if cut is None else scale.labels[cut],
         **paired.counts,
+        "agreement_strict": _strict(found["agreement"], paired),
         "out_of_scale": paired.out_of_scale,
         "confusion": _confusion(paired),
         "slices": {name: _figures(part, cut, seed) for name, part in _slices(paired)},
@@ -71,6 +73,13 @@ def _figures(paired: Paired, cut: int | None, seed: int) -> dict[str, Any]:
     found["prevalence_judge"] = None if cut is None else _plain(_share(whole.sum(axis=0), cut))
     found["intervals"] = _intervals(tables, functions, seed)
     return found
+
+
+def _strict(agreement: float | None, paired: Paired) -> float | None:
+    """Agreement where a judge's label off the scale agrees with nobody."""
+    counted = float(paired.weights.sum())
+    whole = counted + paired.off_weight
+    return (agreement or 0.0) * counted / whole if whole else None
 
 
 def _functions(scale: Scale, cut: int | None) -> dict[str, Callable[[Floats], Floats]]:

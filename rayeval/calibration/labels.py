@@ -12,6 +12,8 @@ from rayeval.columns import Floats, Ints
 from rayeval.errors import DataError, Problem
 
 GROUPS = ("language", "slice", "author")
+OFF = pl.col("place").is_not_null() & pl.col("place_judge").is_null() & pl.col("odd_judge")
+"""Items that people labelled on the scale, and the judge off it."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,18 @@ class Scale:
 
     @classmethod
     def used(cls, human: pl.DataFrame, judge: pl.DataFrame) -> Scale:
-        """The scale of the labels that either gave, numbers by size: what only a judge says is a
-        disagreement, and none that may be left out. Where people give numbers, only numbers."""
-        numeric = all(map(is_number, human["label"].drop_nulls()))
-        labels = pl.concat([human["label"], judge["label"]]).drop_nulls().unique().to_list()
-        labels = [label for label in labels if not numeric or is_number(label)]
-        return cls(tuple(sorted(labels, key=float if numeric else str)), numeric)
+        """The scale of the labels that people gave, numbers by size.
+
+        A judge's number between theirs is on it too. Where people gave one label alone, so are all
+        of the judge's (numbers, if that is one): it would agree wherever it counts.
+        """
+        said, also = (frame["label"].drop_nulls().unique().to_list() for frame in (human, judge))
+        numeric = all(map(is_number, said))
+        also = [label for label in also if not numeric or is_number(label)]
+        if len(said) > 1:
+            values = sorted(map(float, said)) if numeric else [np.nan]
+            also = [one for one in also if numeric and values[0] < float(one) < values[-1]]
+        return cls(tuple(sorted({*said, *also}, key=float if numeric else str)), numeric)
 
     def places(self, labels: pl.Series) -> pl.Series:
         """Each label's place; null where it is not on the scale."""
@@ -58,6 +66,8 @@ class Paired:
     counts: dict[str, int]
     """What was left out, and why."""
     out_of_scale: list[dict[str, str]]
+    off_weight: float = 0.0
+    """Of the items that people labelled on the scale and the judge off it."""
 
 
 def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -> Paired:
@@ -90,6 +100,7 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
         counted.select(pl.coalesce(name, f"{name}_judge").alias(name) for name in GROUPS),
         _counts(human, judge, of_people, of_judge, both),
         _strangers(theirs) + _strangers(ours),
+        float(both.filter(OFF).select((1 / probability).sum()).item()),
     )
 
 
@@ -119,7 +130,11 @@ def _consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     tied = pl.col("middle") if scale.ordinal else pl.lit(None, pl.Int64)
     return (
         frame.group_by("item_id")
-        .agg(*first, pl.col("inclusion_probability").drop_nulls().first())
+        .agg(
+            *first,
+            pl.col("inclusion_probability").drop_nulls().first(),
+            odd=pl.col("place").is_null().any(),
+        )
         .join(chosen, on="item_id", how="left")
         .join(middle, on="item_id", how="left")
         .with_columns(place=pl.when(pl.col("ties") == 1).then(pl.col("only")).otherwise(tied))
@@ -143,6 +158,7 @@ def _counts(
         "n_left_out": both.filter(
             pl.col("place").is_null() | pl.col("place_judge").is_null()
         ).height,
+        "n_off_scale": both.filter(OFF).height,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from rayeval.chat.budget import SPENT, Account, prompt_tokens
 from rayeval.chat.config import OpenAI
 from rayeval.chat.engine import Failed, Reply, Request
 from rayeval.chat.record import NO_COMPLETION, digest, reply, said
+from rayeval.live.breaker import Breaker
 from rayeval.live.log import Log
 from rayeval.live.retry import AGAIN, UnavailableError
 from rayeval.live.turns import Turns
@@ -43,6 +44,7 @@ class Endpoint:
         self._wire = Wire(config.url, config.headers, config.deadline_s)
         self._requests = Turns(_per_second(config.requests_per_minute))
         self._tokens = Turns(_per_second(config.tokens_per_minute))
+        self._breaker = Breaker(self._wire.variables)
         self._account = Account(config, log, scope)
 
     def complete(self, requests: Sequence[Request]) -> list[Reply | Failed]:
@@ -57,7 +59,7 @@ class Endpoint:
 
     async def _all(self, requests: Mapping[str, Request]) -> dict[str, Outcome]:
         """In order: what the log has is counted, what it lacks is let in, or is too much."""
-        for limit in (self._requests, self._tokens):
+        for limit in (self._requests, self._tokens, self._breaker):
             limit.begin()
         self._account.begin()
         places = asyncio.Semaphore(self._config.concurrency)
@@ -95,7 +97,8 @@ class Endpoint:
 
         record: dict[str, Any] | None = None
         try:
-            found: Outcome = await trying(self._config.retries)(send)
+            async with self._breaker.admitted():
+                found: Outcome = await self._tried(send)
             record = found if isinstance(found, dict) else None
             return found
         except UnavailableError as error:
@@ -104,6 +107,14 @@ class Endpoint:
         finally:
             self._account.settle(name, request, record)
 
+    async def _tried(self, send: Callable[[], Awaitable[Outcome]]) -> Outcome:
+        """With all its tries, of whose end the breaker is told."""
+        try:
+            return await trying(self._config.retries)(send)
+        except UnavailableError as error:
+            self._breaker.failed(error)
+            raise
+
     async def _sent(self, client: httpx.AsyncClient, this: _Try) -> Outcome:
         """One try: a record that is in the log, or a refusal that no other try changes."""
         url = f"{self._config.url}/chat/completions"
@@ -111,12 +122,14 @@ class Endpoint:
             response = await self._wire.send(client, self._requests, "POST", url, this.body)
             if not response.is_success:
                 refusal = self._wire.refusal(response)
+                self._breaker.refused(response.status_code, refusal)
                 self._note(this, response.status_code, self._wire.safe(response.text))
                 return Failed("failed", f"{self._config.url}: {refusal}{AGAIN}", this.name)
             record = self._record(this, response)
         except UnavailableError as error:
             self._note(this, error.status, error.said or str(error))
             raise
+        self._breaker.answered()
         self._log.put(this.name, record)
         return record
 

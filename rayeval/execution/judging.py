@@ -21,6 +21,7 @@ from rayeval.execution.job import Options
 from rayeval.execution.probing import probe
 from rayeval.execution.runs import Run, load
 from rayeval.interop.labels import canonical, read_labels
+from rayeval.words import plural
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,20 @@ def calibration(
     found = _of_files(asked, people) if run is None else _of_run(asked, people, run)
     if record is None or bound is None:
         return found, ()
+    _refuse_unknown_labels(asked, found)
     written = records_of(found, bound, _hashes(asked, run), asked.floor)
     files.write_json(record, written.model_dump(mode="json"))
     return found, written.records
+
+
+def _refuse_unknown_labels(asked: Asked, found: dict[str, Any]) -> None:
+    """A record says how far a judge is trusted: what counts then is decided by nobody's default."""
+    if asked.run is None and asked.scale is None and found["n_off_scale"]:
+        strange = ", ".join(sorted({one["label"] for one in found["out_of_scale"]}))
+        raise ConfigError(
+            f"--record needs --scale: on {plural(found['n_off_scale'], 'item')} the judge gave a label that "
+            f"no person gave ({strange}), which are left out unless the scale has it"
+        )
 
 
 def _of_files(asked: Asked, people: pl.DataFrame) -> dict[str, Any]:

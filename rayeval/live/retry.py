@@ -27,9 +27,11 @@ class UnavailableError(InfrastructureError):
         timed_out: bool = False,
         status: int | None = None,
         said: str | None = None,
+        unreachable: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after_s, self.timed_out = retry_after_s, timed_out
+        self.unreachable = unreachable
         self.status, self.said = status, said
 
 

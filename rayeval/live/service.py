@@ -12,6 +12,7 @@ import httpx
 
 from rayeval.errors import RowError
 from rayeval.live import template
+from rayeval.live.breaker import DENIED, Breaker
 from rayeval.live.config import Http
 from rayeval.live.log import Log
 from rayeval.live.retry import AGAIN, UnavailableError
@@ -33,6 +34,7 @@ class Service:
         self._body = template.body_of(config.body)
         self._wire = Wire(config.url, config.headers, config.deadline_s)
         self._turns = Turns(config.rate_per_s)
+        self._breaker = Breaker(self._wire.variables)
 
     def items(self, values: Sequence[Mapping[str, Any]]) -> list[list[Any] | RowError]:
         """Per request the listed items, mapped by the configured fields, or why there are none.
@@ -53,6 +55,7 @@ class Service:
         """`{"status", "json" | "said"}`, or {"failed"} where no answer came to be kept."""
         places = asyncio.Semaphore(self._config.concurrency)
         self._turns.begin()
+        self._breaker.begin()
         async with self._wire.client(self._config.concurrency) as client:
 
             async def ask(name: str, request: Request) -> tuple[str, Any]:
@@ -64,10 +67,26 @@ class Service:
 
     async def _kept(self, client: httpx.AsyncClient, name: str, request: Request) -> Any:
         try:
-            answer: Any = await trying(self._config.retries)(self._answer, client, request)
+            async with self._breaker.admitted():
+                answer = await self._tried(client, request)
         except UnavailableError as error:
             return {"failed": str(error)}
+        if answer["status"] in DENIED:  # of a key, which another run may have
+            return {"failed": answer["said"]}
         self._log.put(name, answer)
+        return answer
+
+    async def _tried(self, client: httpx.AsyncClient, request: Request) -> Any:
+        """With all its tries, of whose end the breaker is told. A 404 may be about the question."""
+        try:
+            answer: Any = await trying(self._config.retries)(self._answer, client, request)
+        except UnavailableError as error:
+            self._breaker.failed(error)
+            raise
+        if answer["status"] in DENIED:
+            self._breaker.refused(answer["status"], answer["said"])
+        else:
+            self._breaker.answered()
         return answer
 
     async def _answer(self, client: httpx.AsyncClient, request: Request) -> Any:

@@ -18,6 +18,8 @@ from rayeval.live.turns import Turns
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _JSON = {"Content-Type": "application/json"}
+CONNECT_S = 10.0
+"""Within that a connection stands, however long an answer may take."""
 SAID = 200
 """Characters of a refusal that are passed on."""
 Found = TypeVar("Found")
@@ -35,10 +37,17 @@ class Wire:
         self._secrets: dict[str, str] = {}
         self._headers = {name: self._resolved(text) for name, text in headers.items()}
 
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of what its headers hold from the environment."""
+        return frozenset(self._secrets)
+
     def client(self, connections: int) -> httpx.AsyncClient:
         """With this endpoint's headers; `connections` at once."""
         limits = httpx.Limits(max_connections=connections)
-        return httpx.AsyncClient(timeout=self.deadline_s, headers=self._headers, limits=limits)
+        connect_s = min(CONNECT_S, 0.9 * self.deadline_s)  # before the deadline, to tell them apart
+        timeout = httpx.Timeout(self.deadline_s, connect=connect_s)
+        return httpx.AsyncClient(timeout=timeout, headers=self._headers, limits=limits)
 
     async def send(
         self, client: httpx.AsyncClient, turns: Turns, method: str, url: str, body: bytes | None
@@ -53,9 +62,10 @@ class Wire:
                 f"no whole answer within {self.deadline_s:g} s", timed_out=True
             ) from error
         except httpx.RequestError as error:
-            late = isinstance(error, httpx.TimeoutException)
-            reason = str(error) or type(error).__name__
-            raise UnavailableError(f"no answer: {self.safe(reason)}", timed_out=late) from error
+            gone = not isinstance(error, httpx.TimeoutException)
+            gone |= isinstance(error, httpx.ConnectTimeout)
+            reason = f"no answer: {self.safe(str(error) or type(error).__name__)}"
+            raise UnavailableError(reason, timed_out=not gone, unreachable=gone) from error
         if passing(response.status_code):
             wait_s = retry_after_s(response)
             turns.hold(wait_s)

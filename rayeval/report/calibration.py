@@ -141,6 +141,10 @@ def _left_out(found: Mapping[str, Any]) -> list[RenderableType]:
         some = ", ".join(f"{one['item_id']}: {one['label']}" for one in strange[:SHOWN])
         scale = ", ".join(found["scale"])
         lines.append(f"{plural(len(strange), 'label')} off the scale {scale}: {some}")
+    if found["n_off_scale"]:
+        strict = f"would be {found['agreement_strict']:.4f}; if it is a label, name it in --scale"
+        items = plural(found["n_off_scale"], "item")
+        lines.append(f"{items} with such a label of the judge: as disagreements, agreement {strict}")
     return [listed("Not in the figures", lines)] if lines else []
 
 

@@ -151,14 +151,53 @@ def test_what_people_read_names_every_figure(tmp_path, capsys, human):
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_what_only_the_judge_says_is_a_disagreement_unless_a_scale_rules_it_out(tmp_path, capsys):
+def test_what_only_the_judge_says_is_off_the_scale_unless_a_scale_has_it(tmp_path, capsys):
     human = write(tmp_path / "h.csv", "item_id,label\na,0\nb,1\nc,0\nd,1\n")
     judge = judged(tmp_path, [("a", 0), ("b", 2), ("c", 0), ("d", 1)])
-    _, found = calibrate(capsys, "--human", human, "--judge", judge)
-    assert (found["n"], found["scale"]) == (4, ["0", "1", "2"])
-    assert found["agreement"] == pytest.approx(3 / 4)
-    _, found = calibrate(capsys, "--human", human, "--judge", judge, "--scale", "0,1")
-    assert (found["n"], found["agreement"], len(found["out_of_scale"])) == (3, 1.0, 1)
+    files = ["--human", human, "--judge", judge]
+    for scale in ([], ["--scale", "0,1"]):
+        _, found = calibrate(capsys, *files, *scale)
+        assert (found["n"], found["scale"], found["agreement"]) == (3, ["0", "1"], 1.0)
+        assert found["out_of_scale"] == [{"item_id": "b", "label": "2"}]
+        assert (found["n_off_scale"], found["agreement_strict"]) == (1, pytest.approx(3 / 4))
+    _, found = calibrate(capsys, *files, "--scale", "0,1,2")
+    assert (found["n"], found["n_off_scale"], found["out_of_scale"]) == (4, 0, [])
+    assert found["agreement"] == found["agreement_strict"] == pytest.approx(3 / 4)
+    assert run_command(["judge", "calibrate", *map(str, files)]) == 0
+    text = capsys.readouterr().out
+    assert "1 label off the scale 0, 1: b: 2" in text
+    assert "as disagreements, agreement would be 0.7500" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "scale"),
+    [
+        pytest.param([0, 3], [1, 4], ["0", "1", "3"], id="a number between people's is on it"),
+        pytest.param([1, 1], [1, 0], ["0", "1"], id="one label alone is no scale"),
+        pytest.param([1, 1], [1, "maybe"], ["1"], id="a word is no number"),
+        pytest.param(["no", "yes"], ["no", "maybe"], ["no", "yes"], id="words"),
+        pytest.param(["yes", "yes"], ["yes", "no"], ["no", "yes"], id="one word alone"),
+    ],
+)
+def test_the_scale_is_that_of_people(tmp_path, capsys, people, judge, scale):
+    human = write(tmp_path / "h.csv", "item_id,label\na,{}\nb,{}\n".format(*people))
+    labels = judged(tmp_path, list(zip("ab", judge, strict=True)))
+    assert calibrate(capsys, "--human", human, "--judge", labels)[1]["scale"] == scale
+
+
+def test_a_record_does_not_guess_which_labels_there_are(tmp_path, capsys):
+    human = write(tmp_path / "h.csv", "item_id,label\na,0\nb,1\n")
+    judge = judged(tmp_path, [("a", 0), ("b", 7)])
+    record = tmp_path / "r.json"
+    bound = ["--record", record, "--model", "m", "--prompt", "p", "--task", "relevance"]
+    code, found = calibrate(capsys, "--human", human, "--judge", judge, *bound)
+    assert code == 2
+    assert "--record needs --scale: on 1 item the judge gave" in found["error"]["message"]
+    assert "(7)" in found["error"]["message"]
+    assert not record.exists()
+    files = ["--human", human, "--judge", judge, "--scale", "0,1"]
+    assert calibrate(capsys, *files, *bound)[0] == 0
 
 
 def test_an_item_drawn_more_often_counts_for_less(tmp_path, capsys):

@@ -157,6 +157,57 @@ def test_a_verdict_that_is_missing_is_an_error_and_never_zero(verdicts, failed, 
     assert found["status"] == "ok"
 
 
+PRECISE = {"claim_precision", "claim_f1", "hallucination", "self_knowledge", "noise",
+           "noise_relevant", "noise_irrelevant"}  # fmt: skip
+GROUNDED = {"faithfulness", "hallucination", "self_knowledge", "noise", "noise_relevant",
+            "noise_irrelevant"}  # fmt: skip
+CONTEXT_OF_REFERENCE = {"context_claim_recall", "context_utilization", "noise_relevant",
+                        "noise_irrelevant"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("task", "failed"),
+    [
+        pytest.param("correctness", {"answer_correctness"}, id="correctness"),
+        pytest.param("relevance", {"context_relevance"}, id="relevance"),
+        pytest.param("support", GROUNDED, id="support"),
+        pytest.param("reference", PRECISE, id="reference"),
+        pytest.param("recall", {"claim_recall", "claim_f1", "context_utilization"}, id="recall"),
+        pytest.param("reference_support", CONTEXT_OF_REFERENCE, id="reference_support"),
+        pytest.param("citations", {"citation_correctness"}, id="citations"),
+        pytest.param("context", {"context_relevance", "citation_correctness", *GROUNDED,
+                                 *CONTEXT_OF_REFERENCE}, id="the context is unknown"),
+    ],
+)  # fmt: skip
+def test_what_failed_at_one_task_is_an_error_of_what_rests_on_it_alone(task, failed):
+    """Nothing else was asked: those verdicts are missing too, and nobody failed at them."""
+    nothing = claim(None, None, citations="g", cited=None)
+    outcomes = [{"task": name, "outcome": "ok"} for name in ("claims", "reference_claims")]
+    outcomes += [{"task": task, "outcome": "timed_out", "reason": "late"}]
+    verdicts = judged(nothing, reference_claims=[wanted(None, None)], outcomes=outcomes)
+    found = measured(asked([answer()], [verdicts]))
+    assert set(found["unjudged"]) == failed
+
+
+@pytest.mark.parametrize(
+    ("task", "spared"),
+    [
+        pytest.param("claims", {"claim_recall", "answer_correctness"}, id="the answer's claims"),
+        pytest.param(
+            "reference_claims", {"claim_precision", "faithfulness"}, id="the reference's claims"
+        ),
+    ],
+)
+def test_claims_that_were_not_extracted_fail_what_counts_them(task, spared):
+    lists = {"claims": [claim()], "reference_claims": [wanted()]}
+    lost = {**lists, task: None, "correctness": "correct"}
+    outcomes = [{"task": task, "outcome": "unparseable"}]
+    found = measured(asked([answer()], [judged() | lost | {"outcomes": outcomes}]))
+    mine = {"claims": "claim_precision", "reference_claims": "claim_recall"}[task]
+    assert {mine, "claim_f1"} <= set(found["unjudged"])
+    assert not spared & set(found["unjudged"])
+
+
 def test_a_judge_that_failed_on_the_question_fails_all_that_it_decides():
     row = asked([answer()], None) | {"judged.error": "judge: timed_out"}
     found = measured(row)

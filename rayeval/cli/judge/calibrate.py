@@ -23,7 +23,7 @@ def calibrate(
     scale: Annotated[
         str | None,
         typer.Option(
-            "--scale", metavar="0,1,2,3", help="The labels in order [all that are given]."
+            "--scale", metavar="0,1,2,3", help="The labels in order [those people gave]."
         ),
     ] = None,
     positive: Annotated[

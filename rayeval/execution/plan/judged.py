@@ -30,7 +30,7 @@ LATER = {
     "reranked": Later("reranked", "rerank"),
     "context": Later("context", "context"),
 }
-FLAT = 3
+FLAT = 4
 """Raised when the same batch gives other numbers or failures."""
 RECALL = {"index_recall": pa.float64(), "lost_gold": pa.int64(), "lost_harmless": pa.int64()}
 

@@ -67,6 +67,22 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """Metric → the verdicts that it rests on, as (list of claims, field)."""
 
+OWN, WANTED = ("claims",), ("reference_claims",)
+ASKED: dict[tuple[str, str], tuple[str, ...]] = {
+    ("own", "text"): OWN,
+    ("own", "reference"): (*OWN, "reference"),
+    ("own", "support"): (*OWN, "support", "context"),
+    ("wanted", "answer"): (*WANTED, "recall"),
+    ("wanted", "context"): (*WANTED, "reference_support", "context"),
+    ("citing", "cited"): (*OWN, "citations", "context"),
+}
+"""Verdict → what a judge is asked before it is there (`outcomes` name it so)."""
+
+
+def tasks_of(metric: str) -> frozenset[str]:
+    """What must go well that a metric of claims has its verdicts."""
+    return frozenset(task for need in NEEDS[metric] for task in ASKED[need])
+
 
 class Claims:
     """An answer's claims against reference and context, and the reference's against both."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Floats, combined, flatten
 from rayeval.metrics.answers import overlap
-from rayeval.metrics.answers.claims import Claims
+from rayeval.metrics.answers.claims import Claims, tasks_of
 from rayeval.metrics.answers.context import NONE, Handed
 from rayeval.metrics.answers.given import given
 from rayeval.metrics.block import Block
@@ -26,6 +26,11 @@ from rayeval.tables import TEXT
 CREDIT = {"correct": 1.0, "partial": 0.5, "incorrect": 0.0}
 """What a judge's verdict on an answer is worth."""
 BEST_GRADE = 3
+WHOLE = {
+    "answer_correctness": frozenset({"correctness"}),
+    "context_relevance": frozenset({"relevance", "context"}),
+}
+"""The metrics that rest on no claim → what a judge is asked for them."""
 WITHOUT_REFERENCE = frozenset(
     {"faithfulness", "citation_correctness", "citation_completeness", "context_relevance"}
 )
@@ -77,7 +82,7 @@ class AnswerValues:
         if name == "context_relevance":
             applies = (self.handed.size > 0) & ~given.failed
         number, missing, partly = self._of_judge(name)
-        failed = applies & self._failed(missing, partly)
+        failed = applies & self._failed(name, missing, partly)
         number = np.where(applies, given.of_entries(number), np.nan)
         if name == "answer_correctness":
             number[self.referred & (given.abstained == 1)] = 0.0
@@ -95,10 +100,15 @@ class AnswerValues:
             return _relevance(judged)
         return self.claims.value(name), *self.claims.lacking(name)
 
-    def _failed(self, missing: Bools, partly: Bools) -> Bools:
-        """(n_answers,): what is missing is so because the judge failed, not for not being asked."""
+    def _failed(self, name: str, missing: Bools, partly: Bools) -> Bools:
+        """(n_answers,): what is missing is so because the judge failed, not for not being asked.
+
+        It failed at one of the tasks that the metric rests on; what became of others is theirs.
+        """
         entry, outcomes = flatten(self.given.judged.field("outcomes"))
+        tasks = pa.array(sorted(WHOLE.get(name) or tasks_of(name)), TEXT)
         bad = bools(pc.not_equal(outcomes.field("outcome"), "ok"), False)
+        bad &= bools(pc.is_in(outcomes.field("task"), value_set=tasks), False)
         tried = np.bincount(entry[bad], minlength=len(missing)) > 0
         without = self.given.entry < 0
         lost = without & (self.given.said | self.given.unjudged[self.given.row])
