@@ -63,6 +63,9 @@ OUTCOME = pa.struct(
         ("outcome", TEXT),  # ok | unparseable | wrong_count | out_of_range | truncated | timed_out
         ("reason", TEXT),  #   | refused | failed | budget
         ("request", TEXT),
+        ("prompt_tokens", pa.int64()),  # of the reply; of one that served several, in all of them
+        ("completion_tokens", pa.int64()),
+        ("cost_usd", pa.float64()),  # null without a price
     ]
 )
 """How asking a judge went: anything but `ok` is no verdict and never a score."""

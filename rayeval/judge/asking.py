@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rayeval.chat.engine import Engine, Failed, Reply, Request
 from rayeval.chat.prompt import Prompt
@@ -12,6 +13,9 @@ from rayeval.chat.structured import Bad, parse
 from rayeval.judge.item import Item
 from rayeval.judge.prompts import fence
 from rayeval.judge.tasks import Task
+
+TOOK = ("prompt_tokens", "completion_tokens", "cost_usd")
+"""What a reply tells of its price; nothing where there is none."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,7 @@ class Asker:
         return Request(messages, prompt.hash, task.schema(item), self.repeat)
 
 
-def _taken(
-    item: Item, task: Task, request: Request, reply: Reply | Failed
-) -> dict[str, str | None]:
+def _taken(item: Item, task: Task, request: Request, reply: Reply | Failed) -> dict[str, Any]:
     """One row of OUTCOME; verdicts that can be used are on `item` then."""
     outcome, reason = "ok", None
     if isinstance(reply, Failed):
@@ -57,4 +59,7 @@ def _taken(
             outcome, reason = found.outcome, found.reason
         else:
             task.take(item, found)
-    return {"task": task.name, "outcome": outcome, "reason": reason, "request": reply.request}
+    took = {name: getattr(reply, name, None) for name in TOOK}
+    return {
+        "task": task.name, "outcome": outcome, "reason": reason, "request": reply.request, **took,
+    }  # fmt: skip

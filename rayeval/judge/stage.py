@@ -10,13 +10,15 @@ import pyarrow as pa
 from rayeval.answer_tables import JUDGEMENTS
 from rayeval.chat.engine import Engine
 from rayeval.judge.asking import Asker
-from rayeval.judge.config import Judge
+from rayeval.judge.config import Judge, OpenAIJudge
 from rayeval.judge.item import Item, items_of
 from rayeval.judge.tasks import EVERY, EXTRACTING, ON_CLAIMS, WHOLE
 from rayeval.live.retry import AGAIN
 from rayeval.stage import Stage
 from rayeval.tables import TEXT
 
+TOGETHER = 32
+"""Answers whose requests keep an engine of this process busy."""
 NOTHING = "nothing could be judged: "
 """How the error of a row begins of which a judge said nothing that can be used."""
 
@@ -27,23 +29,36 @@ def build(config: Judge, engine: Engine, *, again: bool = False) -> Stage:
     Raises ConfigError if a prompt is none.
     """
     asker = Asker(engine, frozenset(config.asked), config.loaded(), repeat=int(again))
-    return Again(asker) if again else Judging(asker)
+    return Again(asker) if again else Judging(asker, _together(config))
+
+
+def _together(config: Judge) -> int | None:
+    """How many answers are judged at a time; None: all, for there is no budget to end it."""
+    if (config.budget.max_cost_usd, config.budget.max_tokens) == (None, None):
+        return None
+    return config.concurrency if isinstance(config, OpenAIJudge) else TOGETHER
 
 
 class Judging:
     """A batch with answers (see `items_of`) → JUDGEMENTS, a row per question.
 
-    Claims are extracted first, then judged; each time all that a batch asks is asked at once.
+    Claims are extracted first, then judged; each time all that a batch asks is asked at once, or
+    what `together` answers ask: then a budget that ends has bought whole judgements of some answers
+    rather than claims of all and verdicts on none.
     """
 
-    def __init__(self, asker: Asker) -> None:
-        self.asker = asker
+    def __init__(self, asker: Asker, together: int | None = None) -> None:
+        self.asker, self.together = asker, together
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
         items = items_of(batch)
-        self.asker.ask(items, (*EXTRACTING, *WHOLE))
-        self.asker.ask(items, ON_CLAIMS)
+        brackets_last = sorted(items, key=lambda item: item.variant != "answer")
+        size = self.together or max(1, len(items))
+        for first in range(0, len(items), size):
+            part = brackets_last[first : first + size]
+            self.asker.ask(part, (*EXTRACTING, *WHOLE))
+            self.asker.ask(part, ON_CLAIMS)
         return table_of(batch, items)
 
 

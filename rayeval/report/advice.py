@@ -45,9 +45,8 @@ def unscored(run_id: str, error: Sequence[str], missing: Sequence[str]) -> tuple
     """A line for the questions that ended in an error, and one for those without a row."""
     lines = []
     if error:
-        lines.append(
-            f"error ({_counted(error)}): in no mean; `rayeval show {run_id} {error[0]}` says why"
-        )
+        why = f"`rayeval show {run_id} {error[0]}` says why"
+        lines.append(f"error ({_counted(error)}): without a score where it failed; {why}")
     if missing:
         lines.append(f"missing ({_counted(missing)}): the trace lacks them; they count as 0")
     return tuple(lines)

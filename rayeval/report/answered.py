@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
+from rayeval.report.shown import Row, Shown
+from rayeval.report.spent import spent, spent_table
 from rayeval.report.tables import Tables
 
 BUYS = (("closed_book", "answer", "context buys"),
@@ -20,29 +21,11 @@ MEANT = ("answer_correctness", "claim_f1", "faithfulness", "contains_reference",
 """The metrics whose differences between brackets mean something."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of a table: its name, then numbers or text."""
-
-    name: str
-    cells: tuple[float | str, ...]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A table to be read."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-
-
 def answered(run: Tables) -> tuple[Shown, ...]:
     """The tables of answers, and of the scores that could tell when to refuse; only those with
     something to say."""
     made: list[Callable[[Tables], Shown]] = (
-        [_metrics, _brackets, _spread, _refusals] if variants(run) else []
+        [_metrics, _brackets, _spread, _refusals, spent_table] if variants(run) else []
     )
     if "thresholds.parquet" in run.manifest.get("files", ()):
         made.append(_scores)
@@ -59,6 +42,7 @@ def answered_json(run: Tables) -> dict[str, Any]:
             name: {metric: {"mean": mean, "n": n} for metric, (_, _, mean, n) in rows.items()}
             for name, rows in brackets(run).items()
         },
+        "spent": spent(run),
     }
 
 
@@ -147,10 +131,15 @@ def _metrics(run: Tables) -> Shown:
         every = [cells.get((stage, name)) for stage in stages]
         if any(cell and (cell["n"] or cell["n_error"]) for cell in every):
             means = [_mean(cell) for cell in every]
-            first = next(cell for cell in every if cell)
-            rows.append(Row(name, (*means, str(first["n"]), str(first["n_error"] or ""))))
+            counts = [_each([cell[kind] for cell in every if cell]) for kind in ("n", "n_error")]
+            rows.append(Row(name, (*means, counts[0], counts[1] if counts[1] != "0" else "")))
     return Shown("Answers (means over all questions)", ("metric", *stages, "n", "errors"),
                  tuple(rows))  # fmt: skip
+
+
+def _each(counts: list[int]) -> str:
+    """One number if they are all the same, else the stages' in order."""
+    return " · ".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))
 
 
 def _mean(cell: Mapping[str, Any] | None) -> float | str:

@@ -144,7 +144,9 @@ def _left_out(found: Mapping[str, Any]) -> list[RenderableType]:
     if found["n_off_scale"]:
         strict = f"would be {found['agreement_strict']:.4f}; if it is a label, name it in --scale"
         items = plural(found["n_off_scale"], "item")
-        lines.append(f"{items} with such a label of the judge: as disagreements, agreement {strict}")
+        lines.append(
+            f"{items} with such a label of the judge: as disagreements, agreement {strict}"
+        )
     return [listed("Not in the figures", lines)] if lines else []
 
 

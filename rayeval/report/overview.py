@@ -12,7 +12,8 @@ from rayeval.answer_tables import VARIANTS
 from rayeval.metrics.names import METRICS
 from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
-from rayeval.report.answered import Shown, answered
+from rayeval.report.answered import answered
+from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
 from rayeval.tables import UNLABELLED
 from rayeval.words import plural

@@ -11,10 +11,10 @@ from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rayeval.report.answered import Shown
 from rayeval.report.judgements import judge_text
 from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import printable
+from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
 from rayeval.words import plural
 

@@ -64,7 +64,7 @@ def test_the_walk_goes_on_to_the_answer(found):
     assert set(found.failures["observed_stages"].list.last()) == {"answer"}
 
 
-def test_a_judge_that_fails_is_an_error_of_its_metrics_alone(tmp_path):
+def test_a_judge_that_fails_is_an_error_of_its_metrics_and_of_what_it_could_have_found(tmp_path):
     def broken(body):
         failing = judging(body) and task_of(messages(body)) == "support"
         return "no JSON" if failing else rule(body)
@@ -78,7 +78,9 @@ def test_a_judge_that_fails_is_an_error_of_its_metrics_alone(tmp_path):
     assert mean(run_, "answer", "claim_recall")[2] == 0
     [lists] = run_.per_query.filter(question_id="q-leave", stage="answer")["unjudged"].to_list()
     assert {"faithfulness", "noise", "context_utilization"} <= set(lists)
-    assert set(run_.failures["status"]) == {"success"}
+    ends = run_.failures.select("question_id", "status", "stage", "observed_stages").to_dicts()
+    assert {(end["status"], end["stage"]) for end in ends} == {("error", "answer")}
+    assert all(end["observed_stages"][-1] == "context" for end in ends)
 
 
 def test_a_judge_that_says_incorrect_fails_the_question(tmp_path):

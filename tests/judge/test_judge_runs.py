@@ -99,7 +99,10 @@ def test_a_question_that_nothing_could_be_judged_of_is_an_error(tmp_path):
         found = run(project(tmp_path, server.url))
     assert found.judgements["error"].count() == found.judgements.height == 4
     assert "4 questions not judged" in run_text(found)
-    assert found.failures["status"].to_list() == ["success"] * 3, "the run itself goes on"
+    assert found.failures["status"].to_list() == ["error"] * 3, (
+        "nobody knows whether they are right"
+    )
+    assert found.failures["reached_stages"].list.last().to_list() == ["context"] * 3
 
 
 def test_a_sample_is_judged_twice(tmp_path):

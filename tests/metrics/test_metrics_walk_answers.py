@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metrics_answers import JUDGED, E, answer, asked, claim, failure, judged
+from metrics_answers import JUDGED, UNJUDGED, E, answer, asked, claim, failure, judged
 from metrics_batches import evidence, table
 
 from rayeval.metrics.failure.first_failure import FirstFailure
@@ -26,9 +26,6 @@ NOT = claim("not_in_context")
         pytest.param([answer(None)], [judged(claims=None)], REFUSED, [], id="refused"),
         pytest.param([answer(cites="!")], [judged(NOT, correctness="incorrect")], WRONG,
                      [LOOSE, INVALID], id="all at once"),
-        pytest.param([answer()], [judged(claim(None), outcome="timed_out")], None, [],
-                     id="what was not judged is not observed"),
-        pytest.param([answer()], None, None, [], id="no judge"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_an_answer(answers, verdicts, code, others):
@@ -41,6 +38,42 @@ def test_what_is_wrong_with_an_answer(answers, verdicts, code, others):
     assert found["reached_stages"][-2:] == (["parse", "context"] if code else ["context", "answer"])
 
 
+def test_without_a_judge_only_what_is_seen_in_the_answer_is_wrong():
+    found = failure(asked([answer()]), UNJUDGED)
+    assert (found["status"], found["observed_stages"][-1]) == ("success", "answer")
+
+
+LOST = {"task": "support", "outcome": "timed_out"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdicts", "status", "code"),
+    [
+        pytest.param(["a"], [judged(claim(None), outcomes=[LOST], correctness="correct")], "error", None,
+                     id="nobody knows whether its claims hold"),
+        pytest.param(["a"], [], "error", None, id="nothing was judged"),
+        pytest.param(["a"], [judged(claim(None), outcomes=[LOST], correctness="incorrect")], "failed",
+                     WRONG, id="it is wrong whatever its claims are"),
+        pytest.param("abc", [judged(claim(None), outcomes=[LOST], correctness="correct"),
+                             judged(claim(), repeat=1, correctness="correct"),
+                             judged(claim(), repeat=2, correctness="correct")], "success", None,
+                     id="one of three decides nothing"),
+        pytest.param("abc", [judged(claim(None), outcomes=[LOST], correctness="correct"),
+                             judged(claim(), repeat=1, correctness="incorrect"),
+                             judged(claim(), repeat=2, correctness="correct")], "error", None,
+                     id="one of three decides beside another"),
+        pytest.param([None], [judged(claims=None)], "failed", REFUSED, id="a refusal needs no judge"),
+    ],
+)  # fmt: skip
+def test_where_a_judge_failed_nobody_knows_what_could_be_wrong(answers, verdicts, status, code):
+    found = failure(asked(tries(*answers), verdicts))
+    assert (found["status"], found["stage"], found["code"]) == (
+        status, None if status == "success" else "answer", code,
+    )  # fmt: skip
+    assert (found["observed_stages"][-1] == "answer") == (status != "error")
+    assert (found["reached_stages"][-1] == "answer") == (status == "success")
+
+
 def tries(*texts):
     return [answer(text, repeat=number) for number, text in enumerate(texts)]
 
@@ -49,7 +82,8 @@ def tries(*texts):
     ("answers", "verdicts", "code", "others"),
     [
         pytest.param(tries("a", None), [judged(claim())], REFUSED, [], id="half of them fail"),
-        pytest.param(tries("a", "b", None), [], None, [], id="fewer than half"),
+        pytest.param(tries("a", "b", None), [judged(correctness="correct"),
+                     judged(repeat=1, correctness="correct")], None, [], id="fewer than half"),
         pytest.param(tries("a", None, None), [judged(correctness="incorrect")], REFUSED, [WRONG],
                      id="the code of most"),
         pytest.param(tries("a", None), [judged(correctness="incorrect")], WRONG, [REFUSED],

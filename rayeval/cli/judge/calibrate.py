@@ -22,9 +22,7 @@ def calibrate(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option(
-            "--scale", metavar="0,1,2,3", help="The labels in order [those people gave]."
-        ),
+        typer.Option("--scale", metavar="0,1,2,3", help="The labels in order [those people gave]."),
     ] = None,
     positive: Annotated[
         str | None,

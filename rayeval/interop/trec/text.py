@@ -11,12 +11,16 @@ from __future__ import annotations
 import io
 import itertools
 import mmap
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from rayeval import files
@@ -26,11 +30,12 @@ BOM = b"\xef\xbb\xbf"
 MOST = 1000
 """Problems that are told of one file."""
 _PART = 1 << 24
-"""Bytes that are brought into form together."""
+"""Bytes that are brought into form, or looked through, together."""
 _BLOCK = 1 << 18
 """Bytes that are looked at together; few enough to stay in the processor's cache."""
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 Buffer = bytes | mmap.mmap
+Bytes = npt.NDArray[np.uint8]
 Fault = tuple[str, str]
 """(kind, message) of what is wrong with a line."""
 
@@ -99,19 +104,33 @@ def alike(data: Buffer, width: int) -> bool:
     view = np.frombuffer(data, np.uint8)
     if not len(view) or view[0] <= ord(" ") or view[0] == ord("#"):
         return False
-    separator = _separator(data)
+    look = partial(_blanks, view, _separator(data))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = []
+        for found in pool.map(look, range(0, len(view), _PART)):
+            if found is None:
+                pool.shutdown(wait=False, cancel_futures=True)
+                return False
+            parts.append(found)
+    blanks, separators, newlines = (sum(counts) for counts in zip(*parts, strict=True))
+    lines = newlines + int(view[-1] != ord("\n"))
+    return bool(blanks == separators + newlines and separators == (width - 1) * lines)
+
+
+def _blanks(view: Bytes, separator: int, first: int) -> tuple[int, int, int] | None:
+    """How many blanks, separators and line ends are in a part; None if two blanks are together."""
     blanks = separators = newlines = 0
-    for start in range(0, len(view), _BLOCK):
-        block = view[start : start + _BLOCK + 1]  # and the first of the next one
+    part = view[first : first + _PART + 1]  # and the first of the next one
+    for start in range(0, min(len(part), _PART), _BLOCK):
+        block = part[start : start + _BLOCK + 1]
         blank, newline = block <= ord(" "), block == ord("\n")
         comment = newline[:-1] & (block[1:] == ord("#"))
         if (blank[1:] & blank[:-1]).any() or comment.any():
-            return False
+            return None
         blanks += int(np.count_nonzero(blank[:_BLOCK]))
         separators += int(np.count_nonzero(block[:_BLOCK] == separator))
         newlines += int(np.count_nonzero(newline[:_BLOCK]))
-    lines = newlines + int(view[-1] != ord("\n"))
-    return blanks == separators + newlines and separators == (width - 1) * lines
+    return blanks, separators, newlines
 
 
 def _separator(data: Buffer) -> int:

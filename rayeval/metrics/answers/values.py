@@ -81,6 +81,8 @@ class AnswerValues:
         applies = given.said if name in WITHOUT_REFERENCE else given.said & self.referred
         if name == "context_relevance":
             applies = (self.handed.size > 0) & ~given.failed
+        if name == "context_claim_recall":  # of the context, whatever was made of it
+            applies = self.referred & ~given.failed
         number, missing, partly = self._of_judge(name)
         failed = applies & self._failed(name, missing, partly)
         number = np.where(applies, given.of_entries(number), np.nan)

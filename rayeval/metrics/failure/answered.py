@@ -1,8 +1,9 @@
 """The last stop of the walk: what is wrong with the answers (DESIGN §6).
 
 Of several tries a question fails when at least half of them do, by the code that most of them have;
-of codes that as many have, the first in the order of the design's table. What nobody judged is not
-observed, and no failure.
+of codes that as many have, the first in the order of the design's table. What no judge was asked is
+not observed, and no failure. Where a judge was asked and failed, and what it didn't say could make
+the question fail, it is an error.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rayeval.metrics.evidence import bools
 from rayeval.metrics.failure import codes
 from rayeval.metrics.failure.losses import CONTRIBUTING
 from rayeval.metrics.failure.walk import ERROR, FAILED, MISSING, STATUSES, SUCCESS
+from rayeval.metrics.names import METRICS
 from rayeval.metrics.pipeline import ERROR as FAILED_STAGE
 from rayeval.metrics.pipeline import MISSING as LACKING
 from rayeval.metrics.pipeline import OK, Pipeline
@@ -33,6 +35,8 @@ Columns = dict[str, pa.Array]
 
 STAGE = "answer"
 ORDER = np.array([codes.INCORRECT, codes.UNSUPPORTED, codes.INVALID, codes.REFUSED])
+FINDING = {"correctness": "answer_correctness", "support": "faithfulness"}
+"""Task of a judge that finds faults → the metric that rests on the same verdicts."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +59,20 @@ def answered(batch: pa.Table, pipeline: Pipeline, *, full: float) -> Answered:
     answers = AnswerValues(batch, block, pipeline, STAGE)
     flags, row, n = _flags(answers), answers.given.row, batch.num_rows
     counts = np.stack([np.bincount(row[flag], minlength=n) for flag in flags], axis=1)
-    bad = np.bincount(row[np.any(flags, axis=0)], minlength=n)
-    fails = (bad > 0) & (2 * bad >= np.bincount(row, minlength=n)) & (outcome == OK)
+    wrong, tries = np.any(flags, axis=0), np.bincount(row, minlength=n)
+    bad = np.bincount(row[wrong], minlength=n)
+    maybe = bad + np.bincount(row[_unjudged(answers, pipeline) & ~wrong], minlength=n)
+    fails = (bad > 0) & (2 * bad >= tries) & (outcome == OK)
+    open_ = (maybe > bad) & (2 * maybe >= tries) & (outcome == OK) & ~fails
     first = counts.argmax(axis=1)
     known = np.full(n, SUCCESS)
     known[fails] = FAILED
-    known[outcome == FAILED_STAGE] = ERROR
+    known[(outcome == FAILED_STAGE) | open_] = ERROR
     known[outcome == LACKING] = MISSING
     counts[np.arange(n), first] = 0
     where, other = np.nonzero((counts > 0) & fails[:, None])
     code = np.where(fails, ORDER[first], -1)
-    return Answered(outcome == OK, known, code, (where, ORDER[other]))
+    return Answered((outcome == OK) & ~open_, known, code, (where, ORDER[other]))
 
 
 def _flags(answers: AnswerValues) -> list[Bools]:
@@ -81,6 +88,14 @@ def _flags(answers: AnswerValues) -> list[Bools]:
     refused = (given.abstained == 1) & (answers.handed.evidence == ALL)
     said = given.said
     return [said & given.entries(wrong), said & given.entries(loose), said & invalid, refused]
+
+
+def _unjudged(answers: AnswerValues, pipeline: Pipeline) -> Bools:
+    """(n_answers,): a verdict that could find a fault is missing because the judge failed."""
+    found = [answers.value(METRICS[name]).failed
+             for task, name in FINDING.items() if task in pipeline.judged]  # fmt: skip
+    flags: Bools = np.any([np.zeros(len(answers.given.row), bool), *found], axis=0)
+    return flags
 
 
 def with_answers(columns: Columns, status: Ints, found: Answered) -> Columns:
