@@ -19,6 +19,11 @@ from rayeval.metrics.answers.words import words
         pytest.param("서울는", "서울는", id="the wrong one of a pair is no particle"),
         pytest.param("서울에서는", "서울", id="one after the other"),
         pytest.param("서울입니다", "서울", id="the copula"),
+        pytest.param("달러이다", "달러", id="the copula after a vowel"),
+        pytest.param("달러다", "달러", id="its short form"),
+        pytest.param("부서이며", "부서", id="and its others"),
+        pytest.param("10개이다", "10개", id="after a unit"),
+        pytest.param("바다", "바다", id="다 in a name of two syllables"),
         pytest.param("서울로", "서울", id="로 after ㄹ"),
         pytest.param("부산으로", "부산", id="으로 after another consonant"),
         pytest.param("3월까지", "3월", id="a date stays"),
@@ -79,18 +84,26 @@ def test_words(text, found):
 @pytest.mark.parametrize(
     ("answer", "reference", "contains", "exact", "f1"),
     [
-        pytest.param("대한민국의 수도는 서울입니다.", "서울", 1, 0, 0.5, id="Korean particles"),
-        pytest.param("개인정보보호법에 따라", "개인정보 보호법", 1, 0, 0, id="spacing of Hangul"),
-        pytest.param("개인정보보호법은", "개인정보 보호법", 1, 1, 0, id="the same but for spacing"),
-        pytest.param("13일", "3일", 0, 0, 0, id="not inside a number"),
-        pytest.param("서울대학교", "서울", 0, 0, 0, id="not inside a word"),
-        pytest.param("30 일 이내에", "30일", 1, 0, 0, id="a space before a unit"),
+        pytest.param("대한민국의 수도는 서울입니다.", "서울", 1, 0, 0.4, id="Korean particles"),
+        pytest.param(
+            "개인정보보호법에 따라", "개인정보 보호법", 1, 0, 7 / 8, id="spacing of Hangul"
+        ),
+        pytest.param("개인정보보호법은", "개인정보 보호법", 1, 1, 1, id="the same but for spacing"),
+        pytest.param("13일", "3일", 0, 0, 0.5, id="not inside a number"),
+        pytest.param("서울대학교", "서울", 0, 0, 4 / 7, id="not inside a word"),
+        pytest.param("30 일 이내에", "30일", 1, 0, 2 / 3, id="a space before a unit"),
         pytest.param("New York", "new  york.", 1, 1, 1, id="case, space, stop"),
         pytest.param("newyork", "new york", 0, 0, 0, id="spaces count between letters"),
         pytest.param("the cat", "A cat", 1, 1, 1, id="articles"),
         pytest.param("Grade A", "A", 1, 0, 2 / 3, id="a reference that is an article"),
         pytest.param("1,000원", "1000원", 1, 1, 1, id="separators of thousands"),
-        pytest.param("3만 5천 원", "35,000원", 1, 1, 0, id="numerals"),
+        pytest.param("3만 5천 원", "35,000원", 1, 1, 1, id="numerals"),
+        pytest.param(
+            "환불 한도는 128 달러이다.", "128 달러", 1, 0, 0.6, id="the copula after a vowel"
+        ),
+        pytest.param("API키", "API 키", 1, 1, 1, id="letters beside Hangul"),
+        pytest.param("首都は東京です。", "東京", 1, 0, 4 / 9, id="Japanese has no spaces"),
+        pytest.param("北京", "北 京", 1, 1, 1, id="nor has Chinese"),
         pytest.param("a cat sat", "the cat ran", 0, 0, 0.5, id="half the words"),
         pytest.param("", "cat", 0, 0, 0, id="an empty answer"),
     ],
@@ -106,7 +119,7 @@ def test_a_reference_without_words_says_nothing(metric):
     assert math.isnan(metric("cat", "?!"))
 
 
-TEXTS = st.text(st.sampled_from("ab 서울은이를에 3천만억,.[E1]()"), max_size=30)
+TEXTS = st.text(st.sampled_from("ab 서울은이다를에 3천만억京は,.[E1]()"), max_size=30)
 
 
 @settings(max_examples=200)
@@ -120,6 +133,7 @@ def test_laws_of_overlap(answer, reference):
         contains, exact, f1, rouge = numbers
         assert all(0 <= number <= 1 for number in numbers)
         assert contains >= exact
+        assert not exact or f1 == rouge == 1
         assert rouge <= f1 + 1e-12
         assert token_f1(reference, reference) == rouge_l(reference, reference) == 1
         assert contains_reference(f"xx {reference} yy", reference) == 1

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 # fmt: off
-ANY = ("의", "에", "에서", "에게", "에게서", "께서", "부터", "까지", "입니다", "였습니다", "였다")
-AFTER_CONSONANT = ("은", "이", "을", "과", "이다", "이에요", "이었다", "이었습니다", "이고", "이며",
-                   "이라고", "이라는", "이지만", "이므로")
-AFTER_VOWEL = ("는", "가", "를", "와", "예요", "라고", "라는")
+ANY = ("의", "에", "에서", "에게", "에게서", "께서", "부터", "까지", "입니다", "였습니다", "였다",
+       "이다", "이었다", "이었습니다", "이고", "이며", "이라고", "이라는", "이지만", "이므로")
+AFTER_CONSONANT = ("은", "이", "을", "과", "이에요")
+AFTER_VOWEL = ("는", "가", "를", "와", "다", "예요", "라고", "라는")
 # fmt: on
 PARTICLES = sorted((*ANY, *AFTER_CONSONANT, *AFTER_VOWEL, "으로", "로"), key=len, reverse=True)
 """What is taken off the end of a word, the longest first; 도, 만 and 들 end too many nouns."""

@@ -1,7 +1,7 @@
 """Metrics of an answer's words against those of a reference; no model is asked.
 
 answer, reference: texts. All return a number in [0, 1]; NaN where the reference has no words.
-What a word is, and which differences don't count: `words.py`.
+What a word is, and which differences don't count: `words.py`. Korean is counted by syllable.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 
 from rapidfuzz.distance import LCSseq
 
-from rayeval.metrics.answers.words import closed_up, pair
+from rayeval.metrics.answers.words import closed_up, pair, units
 
 
 def contains_reference(answer: str, reference: str) -> float:
@@ -39,7 +39,7 @@ def token_f1(answer: str, reference: str) -> float:
 
     Source: Rajpurkar et al. 2016, doi:10.18653/v1/D16-1264.
     """
-    said, wanted = pair(answer, reference)
+    said, wanted = map(units, pair(answer, reference))
     shared = sum((Counter(said) & Counter(wanted)).values())
     return 2 * shared / (len(said) + len(wanted)) if wanted else math.nan
 
@@ -49,7 +49,7 @@ def rouge_l(answer: str, reference: str) -> float:
 
     Source: Lin 2004, https://aclanthology.org/W04-1013; sentence level, β = 1; RapidFuzz's LCS.
     """
-    said, wanted = pair(answer, reference)
+    said, wanted = map(units, pair(answer, reference))
     codes = {word: code for code, word in enumerate(dict.fromkeys((*said, *wanted)))}
     both = ([codes[word] for word in side] for side in (said, wanted))
     return 2 * LCSseq.similarity(*both) / (len(said) + len(wanted)) if wanted else math.nan
