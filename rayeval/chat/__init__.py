@@ -7,9 +7,7 @@ from rayeval.chat.engine import Engine
 from rayeval.live.log import Log
 
 
-def build(
-    config: OpenAI | Vllm, log: Log, scope: str = "", folder: str | None = None
-) -> Engine:
+def build(config: OpenAI | Vllm, log: Log, scope: str = "", folder: str | None = None) -> Engine:
     """The engine that `config` names.
 
     log: what was paid for already. scope: whose budget is counted, the name of one step. folder:
