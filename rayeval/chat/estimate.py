@@ -13,7 +13,8 @@ from rayeval.chat.record import cost_usd
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds, but for `requests_least`: a token in every two bytes of a prompt, replies as long as they may be."""
+    """Upper bounds, but for `requests_least`: a token in every two bytes of a prompt, replies as
+    long as they may be."""
 
     requests: int
     prompt_tokens: int

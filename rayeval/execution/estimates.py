@@ -1,9 +1,10 @@
 """What the requests of a run may come to, before any is sent.
 
 `requests_least` of a judge are those that wait for no answer: all that is asked if every answer is
-refused. The other figures are upper bounds: a token is taken to stand in every two bytes of a prompt (`chat.budget`), replies to be as long as
-they may be, contexts to be full of the largest chunks (gold's too), and every task to apply. What
-the log of earlier replies spares is not taken off.
+refused. The other figures are upper bounds: a token is taken to stand in every two bytes of a
+prompt (`chat.budget`), replies to be as long as they may be, contexts to be full of the largest
+chunks (gold's too), and every task to apply. What the log of earlier replies spares is not taken
+off.
 """
 
 from __future__ import annotations
@@ -138,11 +139,9 @@ def _judge(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes) -> 
     least = 0
     for variant in answer.variants:
         for task, found in _tasks(config, judge, sizes):
-            asked = 1 if task in ONCE else answer.repeats
-            if task in ONCE and variant != "answer":
-                asked = 0
-            elif variant == "closed_book" and "context" in READS[task]:
-                asked = 0
+            blind = variant == "closed_book" and "context" in READS[task]
+            asked = answer.repeats if task not in ONCE else int(variant == "answer")
+            asked = 0 if blind else asked
             tokens += [found] * asked
             least += len(found) if asked and task in UNANSWERED else 0
     return _total(judge, tokens, least)

@@ -182,15 +182,35 @@ def verdicts(run: Run, task: str) -> pl.DataFrame:
     return found
 
 
-def write_sheet(run: Run, task: str, n: int, path: str, *, seed: int) -> int:
-    """A sheet of `n` items for people to label; returns how many there are."""
+def write_sheet(
+    run: Run, task: str, n: int, path: str, *, seed: int, by: Sequence[str] = ()
+) -> int:
+    """A sheet of `n` items for people to label; returns how many there are.
+
+    by: slices from each of which some are drawn. Raises ConfigError for one that no question has.
+    """
     items = verdicts(run, task).filter(pl.col("variant") == "answer")
-    drawn = draw(items, task, n, seed=seed)
+    drawn = draw(_sliced(items, run, by), task, n, seed=seed, by=["slice"] if by else [])
     wanted = drawn["chunks"].explode().drop_nulls().unique()
     passages = run.passages.filter(pl.col("chunk_id").is_in(wanted.implode()))
     texts = dict(passages.select("chunk_id", "text").iter_rows())
     files.write_bytes(path, sheet(drawn, texts, task))
     return drawn.height
+
+
+def _sliced(items: pl.DataFrame, run: Run, by: Sequence[str]) -> pl.DataFrame:
+    """With `slice`: the first of `by` that an item's question is in; null where it is in none."""
+    slices = run.questions.select("question_id", "slices")
+    known = set(slices["slices"].explode().drop_nulls().unique())
+    for name in by:
+        if name not in known:
+            said = ", ".join(sorted(known)) or "no question is in any"
+            raise ConfigError(f"--by {name!r}: no question is in that slice; there are: {said}")
+    where = [pl.when(pl.col("slices").list.contains(name)).then(pl.lit(name)) for name in by]
+    first = pl.coalesce(*where, pl.lit(None, pl.String)).alias("slice")
+    return items.join(
+        slices.select("question_id", first), on="question_id", how="left", maintain_order="left"
+    )
 
 
 def judge_of(run: Run, task: str, language: str | None) -> Judge:

@@ -21,8 +21,8 @@ from rayeval.words import plural
 WIDTH = 100
 BOUNDED = (
     "Requests of a judge: from what is asked if every answer is refused, to every task of all.\n"
-    "Tokens and cost are upper bounds: a token in every two bytes, replies as long as they may be,\n"
-    "as many claims as fit in one, no request twice; replies in the log cost nothing."
+    "Tokens and cost are upper bounds: a token in every two bytes, replies as long as may be, as\n"
+    "many claims as fit in one, no request twice; replies in the log cost nothing."
 )
 BOUNDS = "Questions whose gold is all still there (upper bounds)"
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ SAME = {"model": "scripted", "tasks": ["correctness"], "twice": {"sample": 1}}
 
 
 def gaps(times):
-    return [after - before for before, after in zip(times, times[1:], strict=False)]
+    return [after - before for before, after in pairwise(times)]
 
 
 def asked(tmp_path, server, *options):

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
-import polars as pl
 import answer_runs
+import polars as pl
 import pytest
 from answer_runs import run
 from faulty import Fault, serving

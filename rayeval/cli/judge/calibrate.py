@@ -71,7 +71,7 @@ def calibrate(
     Of a run, the labels that `judge sample` drew also correct the judge's figure (PPI++):
     `rayeval judge calibrate --human sheet.csv --run RUN --task support --record support.json`
 
-    Of several runs of one judge, with a sheet each, whether it is kinder to its own model's answers:
+    Of several runs of one judge, with a sheet each, whether it prefers its own model's answers:
     `… --human a.csv --run A --human b.csv --run B --task correctness --itself MODEL`
     """
     from rayeval.execution.judging import Asked, calibration

@@ -1,4 +1,4 @@
-"""What was imported, as our own files: golden.jsonl, docs.jsonl, trace.jsonl, trace-SYSTEM.jsonl."""
+"""What was imported, as our own files: golden, docs, trace and trace-SYSTEM, all .jsonl."""
 
 from __future__ import annotations
 
