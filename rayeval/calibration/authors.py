@@ -19,7 +19,8 @@ Bools = npt.NDArray[np.bool_]
 def by_author(paired: Paired, cut: int, itself: str | None, seed: int) -> dict[str, Any]:
     """`authors`: of each one's items, the share that people and the judge call positive, and what
     the judge has over people. `self_preference`: that of `itself` over that of all others, with
-    its interval; 0 where a judge is no kinder to what it wrote itself.
+    its interval; 0 where a judge is no kinder to what it wrote itself, `flagged` where it is for
+    sure: the whole interval lies above 0.
 
     cut: the place on the scale from which on an item is positive. Nothing where no item has an
     author. Raises ConfigError if `itself` is none of them.
@@ -50,15 +51,17 @@ def _author(paired: Paired, mine: Bools, cut: int) -> dict[str, Any]:
 
 def _preference(
     paired: Paired, mine: Bools, others: Bools, cut: int, seed: int
-) -> dict[str, float | None]:
+) -> dict[str, float | bool | None]:
     own, rest = _tables(paired, mine), _tables(paired, others)
     value = _excess(own.sum(axis=0), cut) - _excess(rest.sum(axis=0), cut)
     drawn = [_excess(agreed.replicated(each, seed=seed), cut) for each in (own, rest)]
     apart = (drawn[0] - drawn[1])[~np.isnan(drawn[0] - drawn[1])]
     if np.isnan(value) or len(own) < 2 or not len(apart):
-        return {"value": None if np.isnan(value) else float(value), "low": None, "high": None}
+        known = None if np.isnan(value) else float(value)
+        return {"value": known, "low": None, "high": None, "flagged": None}
     low, high = percentile_interval(apart)
-    return {"value": float(value), "low": float(low), "high": float(high)}
+    limits = {"low": float(low), "high": float(high)}
+    return {"value": float(value), **limits, "flagged": bool(low > 0)}
 
 
 def _tables(paired: Paired, some: Bools) -> Floats:

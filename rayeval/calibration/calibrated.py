@@ -41,7 +41,8 @@ def calibrated(
     An item that was drawn for labelling with a known chance stands for one over it, so that the
     figures are those of all items; `n` and `confusion` count the labelled ones.
     What has a label off the scale is in no figure but `agreement_strict`, which takes a judge's for
-    a disagreement. Figures are null where they are undefined; `intervals` are percentiles of a cluster bootstrap.
+    a disagreement. Figures are null where they are undefined; `intervals` are percentiles of a
+    cluster bootstrap.
     """
     paired = pair_labels(human, judge, scale)
     scale = paired.scale

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -15,14 +16,17 @@ OFTENER = 3.0
 learn most where a judge finds fault, and there is little of it."""
 
 
-def draw(items: pl.DataFrame, task: str, n: int, *, seed: int) -> pl.DataFrame:
+def draw(
+    items: pl.DataFrame, task: str, n: int, *, seed: int, by: Sequence[str] = ()
+) -> pl.DataFrame:
     """`n` of the items (all, if there are fewer), with `inclusion_probability`, by item id.
 
-    Strata are verdict × language. Within one, items are drawn at random without replacement, by
-    a hash of (seed, item id): what is drawn doesn't depend on the order of items.
+    Strata are verdict × language × the columns `by`. Within one, items are drawn at random without
+    replacement, by a hash of (seed, item id): what is drawn doesn't depend on the order of items.
+    At least one of each is drawn, also beyond `n`: what can't be drawn, labels can't speak of.
     """
     best = SCALES[task][-1]
-    keys = ["verdict", "language"]
+    keys = ["verdict", "language", *by]
     strata = items.group_by(keys).len("size").sort(keys, nulls_last=True)
     wanted = strata["size"].to_numpy() * np.where(strata["verdict"] == best, 1.0, OFTENER)
     taken = _dealt(n, strata["size"].to_numpy(), wanted)

@@ -10,7 +10,7 @@ import polars as pl
 from rayeval.calibration.items import SCALES
 
 COLUMNS = ("item_id", "question", "answer", "text", "evidence", "label", "annotator", "cluster",
-           "language", "inclusion_probability")  # fmt: skip
+           "language", "slice", "inclusion_probability")  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would compute."""
 

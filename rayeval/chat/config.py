@@ -81,8 +81,10 @@ class OpenAI(Chat):
     headers: dict[str, str] = Field(
         {}, description="values may hold ${NAME}, which stands in the environment"
     )
-    requests_per_minute: PositiveFloat | None = Field(None, description="at most, over all workers")
-    tokens_per_minute: PositiveFloat | None = Field(None, description="at most, over all workers")
+    requests_per_minute: PositiveFloat | None = Field(
+        None, description="at most, of all who ask this model there over one store"
+    )
+    tokens_per_minute: PositiveFloat | None = Field(None, description="as requests_per_minute")
     concurrency: PositiveInt = Field(8, description="requests under way at once")
     deadline_s: PositiveFloat = Field(60.0, description="for one request, all of its reply")
     retries: int = Field(4, ge=0, description="further tries after 429, 5xx or no reply in time")

@@ -13,13 +13,16 @@ from rayeval.chat.record import cost_usd
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds: a token in every two bytes of a prompt, replies as long as they may be."""
+    """Upper bounds, but for `requests_least`: a token in every two bytes of a prompt, replies as
+    long as they may be."""
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
     """None without prices."""
+    requests_least: int
+    """So many are sent for sure, if the log has none of them."""
 
 
 def estimate(config: Chat, requests: Iterable[Request]) -> Estimate:
@@ -27,4 +30,4 @@ def estimate(config: Chat, requests: Iterable[Request]) -> Estimate:
     sizes = [prompt_tokens(request) for request in requests]
     completion = len(sizes) * config.max_completion_tokens
     usd = cost_usd(config.prices, sum(sizes), completion)
-    return Estimate(len(sizes), sum(sizes), completion, usd)
+    return Estimate(len(sizes), sum(sizes), completion, usd, len(sizes))

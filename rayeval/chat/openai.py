@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -14,10 +15,12 @@ from typing import Any
 
 import httpx
 
+from rayeval import files
 from rayeval.chat.budget import SPENT, Account, prompt_tokens
 from rayeval.chat.config import OpenAI
 from rayeval.chat.engine import Failed, Reply, Request
 from rayeval.chat.record import NO_COMPLETION, digest, reply, said
+from rayeval.live.book import Book, Shared
 from rayeval.live.breaker import Breaker
 from rayeval.live.log import Log
 from rayeval.live.retry import AGAIN, UnavailableError
@@ -35,15 +38,19 @@ class Endpoint:
 
     A reply is in the log before it is handed on, and what the log knows is not sent again. What
     fails is never kept as a reply, a 4xx neither: a wrong key is no answer to a question. The
-    limits hold for all that this object sends, and one worker holds it (`Step.single`).
+    limits a minute hold for all that share `folder`, concurrency for what this object sends, and
+    one worker holds it (`Step.single`).
     Raises ConfigError if the environment lacks a variable that its headers name.
     """
 
-    def __init__(self, config: OpenAI, log: Log, scope: str = "") -> None:
+    def __init__(
+        self, config: OpenAI, log: Log, scope: str = "", folder: str | None = None
+    ) -> None:
         self._config, self._log = config, log
         self._wire = Wire(config.url, config.headers, config.deadline_s)
-        self._requests = Turns(_per_second(config.requests_per_minute))
-        self._tokens = Turns(_per_second(config.tokens_per_minute))
+        book = _book(config, folder)
+        self._requests = Turns(_per_second(config.requests_per_minute), book, "requests")
+        self._tokens = Turns(_per_second(config.tokens_per_minute), book, "tokens")
         self._breaker = Breaker(self._wire.variables)
         self._account = Account(config, log, scope)
 
@@ -205,6 +212,15 @@ async def _one_error() -> AsyncIterator[asyncio.TaskGroup]:
             yield group
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
+
+
+def _book(config: OpenAI, folder: str | None) -> Book | None:
+    """Where the minute's allowance is kept of whoever asks this model there; None: by each."""
+    limited = config.requests_per_minute is not None or config.tokens_per_minute is not None
+    if folder is None or not limited or files.is_uri(folder):
+        return None
+    name = hashlib.sha256(f"{config.url}\0{config.model}".encode()).hexdigest()[:32]
+    return Shared(f"{folder}/{name}.json")
 
 
 def _per_second(per_minute: float | None) -> float | None:

@@ -1,8 +1,10 @@
-"""What the requests of a run may come to, before any is sent: upper bounds.
+"""What the requests of a run may come to, before any is sent.
 
-A token is taken to stand in every two bytes of a prompt (`chat.budget`), replies to be as long as
-they may be, contexts to be full of the largest chunks (gold's too), and every task to apply. What
-the log of earlier replies spares is not taken off.
+`requests_least` of a judge are those that wait for no answer: all that is asked if every answer is
+refused. The other figures are upper bounds: a token is taken to stand in every two bytes of a
+prompt (`chat.budget`), replies to be as long as they may be, contexts to be full of the largest
+chunks (gold's too), and every task to apply. What the log of earlier replies spares is not taken
+off.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from rayeval.context.live import HttpSelector, PythonSelector
 from rayeval.context.selection import Budget, TopK
 from rayeval.execution import inputs
 from rayeval.execution.config import RunConfig
+from rayeval.execution.latency import WARM_UP
 from rayeval.execution.plan.answer import column_of
 from rayeval.execution.plan.plan import Plan
 from rayeval.execution.store import Output, read
@@ -50,6 +53,9 @@ READS = {
     "citations": ("context", "claims"),
 }
 """What a task's prompt holds besides its own text."""
+NOTHING = Estimate(0, 0, 0, None, 0)
+UNANSWERED = frozenset({"reference_claims", "reference_support", "relevance"})
+"""Asked whatever is answered, or refused."""
 ONCE = frozenset({"reference_claims", "relevance"})
 """The same for every repeat of an answer, and so asked once."""
 
@@ -73,53 +79,80 @@ class _Sizes:
 
 
 def estimates(config: RunConfig, plan: Plan, root: str, limit: int | None) -> list[dict[str, Any]]:
-    """A row per step that asks a chat model and is not finished."""
+    """A row per step that asks a chat model and is not finished, and one of the latency pass."""
     if config.answer is None:
         return []
     sizes = _sizes(config, plan, root, limit)
+    n = len(sizes.question)
     found = {column_of(v): _answers(config, v, sizes) for v in config.answer.variants}
     if config.judge is not None:
         found["judged"] = _judge(config, config.judge, sizes)
         if config.judge.twice is not None:
-            n = min(config.judge.twice.sample, len(sizes.question))
-            found["judged_again"] = _again(config, config.judge, sizes, n)
+            again = min(config.judge.twice.sample, n)
+            found["judged_again"] = _again(config, config.judge, sizes, again)
     keys = {step.name: step.key for step in plan.steps}
-    open_ = {name: e for name, e in found.items() if Output(root, keys[name]).manifest() is None}
-    return [{"step": name, **asdict(estimate)} for name, estimate in open_.items()]
+    found = {name: e for name, e in found.items() if Output(root, keys[name]).manifest() is None}
+    if sample := min(config.latency.sample, n):
+        found["latency"] = _timed(config, sizes, sample)
+    return [{"step": name, **asdict(one), **_ends(config, name)} for name, one in found.items()]
+
+
+def _ends(config: RunConfig, name: str) -> dict[str, Any]:
+    """The budget that ends the step before."""
+    chat = config.judge if name.startswith("judged") else config.answer
+    return chat.budget.model_dump() if chat is not None else {}
+
+
+def _timed(config: RunConfig, sizes: _Sizes, n: int) -> Estimate:
+    """Each question once more, and some before to warm up: the largest, as nobody knows which."""
+    if config.answer is None:
+        return NOTHING
+    tokens = np.sort(_prompts(config, "answer", sizes))[::-1]
+    return _total(config.answer, [tokens[:n], tokens[: min(n, WARM_UP)]])
 
 
 def _answers(config: RunConfig, variant: Variant, sizes: _Sizes) -> Estimate:
     answer = config.answer
     if answer is None:
-        return Estimate(0, 0, 0, None)
+        return NOTHING
+    return _total(answer, [_prompts(config, variant, sizes)] * answer.repeats)
+
+
+def _prompts(config: RunConfig, variant: Variant, sizes: _Sizes) -> Ints:
+    """(n_questions,): tokens of each one's request."""
+    answer = config.answer
+    if answer is None:
+        return np.zeros(0, np.int64)
     blank: dict[str, Any] = {"question": "", "history": [], "language": None, "evidence": []}
     prompt = answer.prompt_of(variant).messages(**blank)
     own = prompt_tokens(Request(prompt, ""))
     context = 0 if variant == "closed_book" else sizes.context
-    tokens = own + sizes.question + sizes.history + context
-    return _total(answer, [tokens] * answer.repeats)
+    return own + sizes.question + sizes.history + context
 
 
 def _judge(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes) -> Estimate:
     """Of every answer; what is the same for all its repeats once."""
     answer = config.answer
     if answer is None:
-        return Estimate(0, 0, 0, None)
+        return NOTHING
     tokens: list[Ints] = []
+    least = 0
     for variant in answer.variants:
         for task, found in _tasks(config, judge, sizes):
-            if task in ONCE:
-                tokens += [found] if variant == "answer" else []
-            elif variant != "closed_book" or "context" not in READS[task]:
-                tokens += [found] * answer.repeats
-    return _total(judge, tokens)
+            blind = variant == "closed_book" and "context" in READS[task]
+            asked = answer.repeats if task not in ONCE else int(variant == "answer")
+            asked = 0 if blind else asked
+            tokens += [found] * asked
+            least += len(found) if asked and task in UNANSWERED else 0
+    return _total(judge, tokens, least)
 
 
 def _again(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes, n: int) -> Estimate:
     """Of the largest `n`, since nobody knows yet which are drawn."""
     extracted = {task.name for task in EXTRACTING}
-    found = [one for task, one in _tasks(config, judge, sizes) if task not in extracted]
-    return _total(judge, [np.sort(one)[::-1][:n] for one in found])
+    found = {t: one for t, one in _tasks(config, judge, sizes) if t not in extracted}
+    largest = {task: np.sort(one)[::-1][:n] for task, one in found.items()}
+    return _total(judge, list(largest.values()), 0)  # the sample may have no reference answer
 
 
 def _tasks(
@@ -139,10 +172,12 @@ def _tasks(
             yield task.name, tokens[sizes.reference > 0] if needs else tokens
 
 
-def _total(config: Chat, tokens: list[Ints]) -> Estimate:
+def _total(config: Chat, tokens: list[Ints], least: int | None = None) -> Estimate:
+    """least: of the requests; None: all of them are certain."""
     requests, prompt = sum(map(len, tokens)), int(sum(int(one.sum()) for one in tokens))
     completion = requests * config.max_completion_tokens
-    return Estimate(requests, prompt, completion, cost_usd(config.prices, prompt, completion))
+    usd = cost_usd(config.prices, prompt, completion)
+    return Estimate(requests, prompt, completion, usd, requests if least is None else least)
 
 
 def _sizes(config: RunConfig, plan: Plan, root: str, limit: int | None) -> _Sizes:

@@ -17,6 +17,7 @@ from rayeval.calibration.record import Judge, Record, records_of
 from rayeval.calibration.sample import draw
 from rayeval.calibration.sheet import sheet
 from rayeval.errors import ConfigError
+from rayeval.execution.authors import paired_up, side_by_side
 from rayeval.execution.job import Options
 from rayeval.execution.probing import probe
 from rayeval.execution.runs import Run, load
@@ -28,9 +29,10 @@ from rayeval.words import plural
 class Asked:
     """What `judge calibrate` is asked."""
 
-    human: str
+    human: Sequence[str]
+    """A file for each run, in order; of a judge's file, one."""
     judge: str | None
-    run: str | None
+    run: Sequence[str]
     runs: str
     scale: str | None
     positive: str | None
@@ -53,18 +55,15 @@ def calibration(
     Raises ConfigError unless exactly one judge is named, and where a record lacks what it is
     bound to.
     """
-    if (asked.judge is None) == (asked.run is None):
-        raise ConfigError("name the judge's labels by --judge FILE, or by --run RUN and --task")
-    if asked.run is not None and asked.task is None:
-        raise ConfigError(f"--run needs --task: one of {', '.join(SCALES)}")
-    if asked.run is not None and asked.scale is not None:
-        raise ConfigError("--scale is that of the run's task; leave it out")
-    if asked.run is None and asked.probes is not None:
-        raise ConfigError("--probes asks the judge of a run: name it by --run and --task")
-    run = None if asked.run is None else load(asked.run, asked.runs)
-    people = read_labels(asked.human)
+    _check(asked, record)
+    runs = [load(name, asked.runs) for name in asked.run]
+    run = runs[0] if runs else None
+    people = [read_labels(path) for path in asked.human]
     bound = None if record is None else _bound(asked, run, model, revision, prompt)
-    found = _of_files(asked, people) if run is None else _of_run(asked, people, run)
+    if len(runs) > 1:
+        found = _of_runs(asked, people, runs)
+    else:
+        found = _of_files(asked, people[0]) if run is None else _of_run(asked, people[0], run)
     if record is None or bound is None:
         return found, ()
     _refuse_unknown_labels(asked, found)
@@ -73,13 +72,28 @@ def calibration(
     return found, written.records
 
 
+def _check(asked: Asked, record: str | None) -> None:
+    if (asked.judge is None) == (not asked.run):
+        raise ConfigError("name the judge's labels by --judge FILE, or by --run RUN and --task")
+    if asked.run and asked.task is None:
+        raise ConfigError(f"--run needs --task: one of {', '.join(SCALES)}")
+    if asked.run and asked.scale is not None:
+        raise ConfigError("--scale is that of the run's task; leave it out")
+    if not asked.run and asked.probes is not None:
+        raise ConfigError("--probes asks the judge of a run: name it by --run and --task")
+    if len(asked.run) > 1 and (record is not None or asked.probes is not None):
+        raise ConfigError("--record and --probes are of one run; several are for --itself")
+    paired_up(asked.human, asked.run)
+
+
 def _refuse_unknown_labels(asked: Asked, found: dict[str, Any]) -> None:
     """A record says how far a judge is trusted: what counts then is decided by nobody's default."""
-    if asked.run is None and asked.scale is None and found["n_off_scale"]:
+    if not asked.run and asked.scale is None and found["n_off_scale"]:
         strange = ", ".join(sorted({one["label"] for one in found["out_of_scale"]}))
+        items = plural(found["n_off_scale"], "item")
         raise ConfigError(
-            f"--record needs --scale: on {plural(found['n_off_scale'], 'item')} the judge gave a label that "
-            f"no person gave ({strange}), which are left out unless the scale has it"
+            f"--record needs --scale: on {items} the judge gave a label that no person gave "
+            f"({strange}), which are left out unless the scale has it"
         )
 
 
@@ -94,6 +108,8 @@ def _of_files(asked: Asked, people: pl.DataFrame) -> dict[str, Any]:
 
 def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
     task = str(asked.task)
+    if asked.author is not None:
+        raise ConfigError("--itself needs answers of others too: two runs or more of one judge")
     scale, items = scale_of(task), verdicts(run, task)
     positive = _positive(asked, scale) or POSITIVE.get(task, scale.labels[-1])
     judge = as_labels(items)
@@ -106,9 +122,21 @@ def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
     return found
 
 
+def _of_runs(asked: Asked, people: Sequence[pl.DataFrame], runs: Sequence[Run]) -> dict[str, Any]:
+    """One judge over the answers of several runs."""
+    task = str(asked.task)
+    first, *others = (judge_of(run, task, None) for run in runs)
+    if any(other != first for other in others):
+        raise ConfigError(f"the runs have different judges of {task!r}; compare runs of one judge")
+    scale = scale_of(task)
+    positive = _positive(asked, scale) or POSITIVE.get(task, scale.labels[-1])
+    both = side_by_side(people, [verdicts(run, task) for run in runs], runs)
+    return calibrated(*both, scale=scale, positive=positive, itself=asked.author, seed=asked.seed)
+
+
 def _hashes(asked: Asked, run: Run | None) -> dict[str, str]:
     """Of what people and the judge said."""
-    sides = {"human": files.described(files.read_bytes(asked.human))}
+    sides = {"human": files.described(files.read_bytes(asked.human[0]))}
     if run is not None:
         sides["judge"] = run.manifest["files"]["judgements.parquet"]
     elif asked.judge is not None:
@@ -154,15 +182,35 @@ def verdicts(run: Run, task: str) -> pl.DataFrame:
     return found
 
 
-def write_sheet(run: Run, task: str, n: int, path: str, *, seed: int) -> int:
-    """A sheet of `n` items for people to label; returns how many there are."""
+def write_sheet(
+    run: Run, task: str, n: int, path: str, *, seed: int, by: Sequence[str] = ()
+) -> int:
+    """A sheet of `n` items for people to label; returns how many there are.
+
+    by: slices from each of which some are drawn. Raises ConfigError for one that no question has.
+    """
     items = verdicts(run, task).filter(pl.col("variant") == "answer")
-    drawn = draw(items, task, n, seed=seed)
+    drawn = draw(_sliced(items, run, by), task, n, seed=seed, by=["slice"] if by else [])
     wanted = drawn["chunks"].explode().drop_nulls().unique()
     passages = run.passages.filter(pl.col("chunk_id").is_in(wanted.implode()))
     texts = dict(passages.select("chunk_id", "text").iter_rows())
     files.write_bytes(path, sheet(drawn, texts, task))
     return drawn.height
+
+
+def _sliced(items: pl.DataFrame, run: Run, by: Sequence[str]) -> pl.DataFrame:
+    """With `slice`: the first of `by` that an item's question is in; null where it is in none."""
+    slices = run.questions.select("question_id", "slices")
+    known = set(slices["slices"].explode().drop_nulls().unique())
+    for name in by:
+        if name not in known:
+            said = ", ".join(sorted(known)) or "no question is in any"
+            raise ConfigError(f"--by {name!r}: no question is in that slice; there are: {said}")
+    where = [pl.when(pl.col("slices").list.contains(name)).then(pl.lit(name)) for name in by]
+    first = pl.coalesce(*where, pl.lit(None, pl.String)).alias("slice")
+    return items.join(
+        slices.select("question_id", first), on="question_id", how="left", maintain_order="left"
+    )
 
 
 def judge_of(run: Run, task: str, language: str | None) -> Judge:

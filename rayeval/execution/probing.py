@@ -31,8 +31,8 @@ def probe(run: Run, task: str, n: int, root: str, *, seed: int) -> dict[str, Any
     config = _config(run, task)
     rows = _drawn(run, n, seed)
     scale = [int(grade) for grade in SCALES[task]] if task == "relevance" else SCALES[task]
-    log = f"{root}/requests/{chat_log(config)}"
-    found = registry.probing(config, task, scale, _batch(run, rows), _judged(run, rows), log)
+    store = (root, chat_log(config))
+    found = registry.probing(config, task, scale, _batch(run, rows), _judged(run, rows), store)
     return {
         kind: {
             "n": one.n,

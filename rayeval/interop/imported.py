@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -26,6 +26,9 @@ class Imported:
     """Tables of schema FOREIGN; a question's rows stand together."""
     answers: Iterable[pa.Table] | None = None
     """Tables of schema ANSWERS."""
+    systems: Mapping[str, Iterable[dict[str, Any]]] = field(default_factory=dict)
+    """Where several systems answered the same questions: the rows of each one's trace, as a user
+    would write them."""
     notes: Sequence[str] = ()
     """What the mapping decided, in words for the user (`grade 1 became relevance 3`)."""
     problems: list[Problem] = field(default_factory=list)

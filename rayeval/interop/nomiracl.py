@@ -4,17 +4,19 @@ Mapping. The file's name says the language and whether one of the passages answe
 `non_relevant` files are unanswerable. Those of `relevant` files are answerable, but the format does
 not say by which passage: they come without evidence (`labels: none`), to be labelled. Question and
 passages are taken from the prompt; the passages are documents, and the hits of the stage
-`retrieved`. What models said is left out. Ids get the language in front.
+`retrieved`. What each model of `results` said is the answer of a trace of its own, to these hits.
+Ids get the language in front.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from rayeval.interop.imported import Imported
-from rayeval.interop.parts import LABEL, Parts, imported
+from rayeval.interop.parts import LABEL, Parts, Row, imported
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.tables import UNLABELLED
@@ -32,10 +34,43 @@ _PROMPT = re.compile(r"QUESTION:\n(.+?)\n\nCONTEXTS:\n(.*)\n\nOUTPUT:\n", re.DOT
 
 def read(paths: Sequence[str]) -> Imported:
     """Questions, their passages as documents and as hits."""
-    return imported(
+    found = imported(
         lambda problems: records(paths, problems, kinds=[".jsonl"]),
         _parts, notes=NOTES, documents=True, trace=True,
     )  # fmt: skip
+    pairs = list(_answered(paths))
+    models = sorted({name for _, said in pairs for name in said})
+    if not models:
+        return found
+    systems = {model: _trace(pairs, model) for model in models}
+    note = f"the outputs of {plural(len(models), 'model')} became trace-MODEL.jsonl"
+    return replace(found, systems=systems, notes=[*NOTES, note])
+
+
+def _answered(paths: Sequence[str]) -> Iterator[tuple[Row, dict[str, str]]]:
+    """A row of a trace per question without its answer, and what models said; what is wrong with
+    a record is told where its question is read."""
+    for record in records(paths, [], kinds=[".jsonl"]):
+        try:
+            parts, said = _parts(record), _said(record)
+        except RefusedError:
+            continue
+        hits = parts.stages["retrieved"]
+        name = parts.question["question_id"] if parts.question else None
+        row = {"question_id": name, "stages": {"retrieved": {"hits": hits}}, "context": hits}
+        yield row, said
+
+
+def _trace(pairs: Sequence[tuple[Row, dict[str, str]]], model: str) -> Iterator[Row]:
+    return ({**row, "answer": said[model]} for row, said in pairs if model in said)
+
+
+def _said(record: Record) -> dict[str, str]:
+    """Model → its output; none where the file has prompts alone."""
+    found = record.get("results") or {}
+    if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
+        raise record.wrong("results", found, "an object with a text per model")
+    return found
 
 
 def _parts(record: Record) -> Parts:
@@ -43,6 +78,7 @@ def _parts(record: Record) -> Parts:
     if not named:
         message = "the file's name is not like ko.relevant.jsonl or ko.non_relevant.jsonl"
         raise RefusedError("unknown_format", message)
+    _said(record)
     language, names = named[1], record.names("docids")
     prompt = _PROMPT.search(record.words("prompt"))
     texts = _passages(prompt[2], len(names)) if prompt else []

@@ -8,7 +8,7 @@ from rayeval import chat
 from rayeval.answer import stage
 from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
 from rayeval.answer.rows import Rows
-from rayeval.registry.live import request_log
+from rayeval.registry.live import limits, request_log
 from rayeval.stage import Shard, Stage
 
 
@@ -25,7 +25,7 @@ def answering(
 
     requests: as for `asking`. scope: whose budget is counted.
     """
-    engine = chat.build(config, request_log(requests, shard), scope)
+    engine = chat.build(config, request_log(requests, shard), scope, limits(shard))
     return stage.build(config, variant, engine, column=column, depth=depth)
 
 

@@ -13,7 +13,7 @@ from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.judge.item import items_of
 from rayeval.judge.rows import Rows
 from rayeval.live.log import log_in
-from rayeval.registry.live import request_log
+from rayeval.registry.live import limits, limits_in, request_log
 from rayeval.stage import Shard, Stage
 
 
@@ -24,7 +24,7 @@ def judging(
 
     requests: as for `asking`. scope: whose budget is counted.
     """
-    engine = chat.build(config, request_log(requests, shard), scope)
+    engine = chat.build(config, request_log(requests, shard), scope, limits(shard))
     return stage.build(config, engine, again=again)
 
 
@@ -39,14 +39,15 @@ def probing(
     scale: Sequence[Any],
     answers: pa.Table,
     judged: Sequence[Mapping[str, Any]],
-    log: str,
+    store: tuple[str, str],
 ) -> Mapping[probes.Kind, probes.Probed]:
     """What becomes of verdicts that should stay as they are (`judge.probes`).
 
     answers: a row per question, with one answer (`judge.item`). judged: their rows of JUDGED, in
-    the same order. log: the folder of what the judge has said already.
+    the same order. store: its root, and the name of its log of what the judge has said already.
     """
     items = items_of(answers)
     probes.with_verdicts(items, judged)
-    engine = chat.build(config, log_in(log), "probes")
+    root, requests = store
+    engine = chat.build(config, log_in(f"{root}/requests/{requests}"), "probes", limits_in(root))
     return probes.probed(items, task, scale, engine, config.loaded())

@@ -32,6 +32,16 @@ def request_log(requests: str | None, shard: Shard) -> Log:
     return Nothing() if requests is None else log_in(f"{shard.root}/requests/{requests}")
 
 
+def limits(shard: Shard) -> str:
+    """The folder in the store of what endpoints allow a minute."""
+    return limits_in(shard.root)
+
+
+def limits_in(root: str) -> str:
+    """The same of a store."""
+    return f"{root}/requests/limits"
+
+
 class Placed:
     """Where hits lie: `spots`, their places in documents, and `own`, the chunks that have their
     ids. A scatter over documents, elements and chunks."""

@@ -88,7 +88,9 @@ def _authors(found: Mapping[str, Any]) -> list[RenderableType]:
     own = found.get("self_preference")
     if own is not None and own["value"] is not None:
         limits = None if own["low"] is None else [own["low"], own["high"]]
-        parts.append(Text(f"what it has over for itself: {own['value']:+.3f} {_interval(limits)}"))
+        verdict = {True: "it prefers its own", False: "no preference is shown", None: "too little"}
+        said = f"what it has over for itself: {own['value']:+.3f} {_interval(limits)}"
+        parts.append(Text(f"{said}: {verdict[own['flagged']]}"))
     return parts
 
 

@@ -20,7 +20,9 @@ from rayeval.words import plural
 
 WIDTH = 100
 BOUNDED = (
-    "A token in every two bytes, replies as long as they may be; replies in the log cost nothing."
+    "Requests of a judge: from what is asked if every answer is refused, to every task of all.\n"
+    "Tokens and cost are upper bounds: a token in every two bytes, replies as long as may be, as\n"
+    "many claims as fit in one, no request twice; replies in the log cost nothing."
 )
 BOUNDS = "Questions whose gold is all still there (upper bounds)"
 
@@ -71,17 +73,26 @@ def dry_run_text(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str,
     if any(row["partitions"] is None or row["rows"] is None for row in rows):
         shown.append(Text("\n? is known once the steps before it are stored"))
     if asked:
-        shown += [titled("Requests to chat models, upper bounds", _asked(asked)), Text(BOUNDED)]
+        shown += [titled("Requests to chat models", _asked(asked)), Text(BOUNDED)]
     return rendered(shown)
 
 
 def _asked(rows: Sequence[Mapping[str, Any]]) -> _Plain:
-    table = headed("step", "requests", "tokens read", "tokens written", "cost")
+    table = headed("step", "requests", "tokens read ≤", "tokens written ≤", "cost ≤", "budget")
     for row in rows:
         cost = "no prices" if row["cost_usd"] is None else f"${row['cost_usd']:,.2f}"
-        counts = (f"{row[name]:,}" for name in ("requests", "prompt_tokens", "completion_tokens"))
-        table.row(row["step"], *counts, cost)
+        least, most = row["requests_least"], row["requests"]
+        requests = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        counts = (f"{row[name]:,}" for name in ("prompt_tokens", "completion_tokens"))
+        table.row(row["step"], requests, *counts, cost, _budget(row))
     return table
+
+
+def _budget(row: Mapping[str, Any]) -> str:
+    usd, tokens = row["max_cost_usd"], row["max_tokens"]
+    parts = [f"${usd:,.2f}"] if usd is not None else []
+    parts += [f"{tokens:,} tokens"] if tokens is not None else []
+    return ", ".join(parts) or "none"
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:

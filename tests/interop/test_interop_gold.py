@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rayeval.errors import DataError
+from rayeval.errors import ConfigError, DataError
 from rayeval.golden.load import load_questions
 from rayeval.ids import made_question_id
 from rayeval.interop import formats
@@ -439,6 +439,43 @@ def test_ragchecker(tmp_path):
     assert (question["question_id"], question["reference_answer"]) == ("3", "You.")
     assert [(h["chunk_id"], h["text"]) for h in trace[0]["hits"]] == [("d", "t")]
     assert answers[0]["answer"] == "Me."
+
+
+PROMPT = "Read.\n\nQUESTION:\n누구?\n\nCONTEXTS:\n[1] 하나\n\n[2] 둘\n\nOUTPUT:\n"
+
+
+def nomiracl(folder, **fields):
+    row = {"query_id": 7, "docids": ["a", "b"], "prompt": PROMPT, **fields}
+    folder.mkdir(exist_ok=True)
+    return lines(folder / "ko.relevant.jsonl", [row])
+
+
+def test_what_each_model_said_becomes_a_trace_of_its_own(tmp_path):
+    said = {"gpt/4 x": "I don't know.", "other": "", "../up": "Yes"}
+    found = formats()["nomiracl"].read([nomiracl(tmp_path / "in", results=said)])
+    assert found.notes[-1] == "the outputs of 3 models became trace-MODEL.jsonl"
+    written = write_imported(found, str(tmp_path / "out"))
+    names = {"trace-gpt_4_x.jsonl", "trace-other.jsonl", "trace-.._up.jsonl"}
+    assert names <= set(written) == {path.name for path in (tmp_path / "out").iterdir()}
+    hits = [{"source_id": "ko-a"}, {"source_id": "ko-b"}]
+    assert json.loads((tmp_path / "out" / "trace-gpt_4_x.jsonl").read_text()) == {
+        "question_id": "ko-7",
+        "stages": {"retrieved": {"hits": hits}},
+        "context": hits,
+        "answer": "I don't know.",
+    }
+    with pytest.raises(ConfigError, match="already"):
+        write_imported(formats()["nomiracl"].read([nomiracl(tmp_path / "in", results=said)]),
+                       str(tmp_path / "out"))  # fmt: skip
+
+
+def test_prompts_without_outputs_have_one_trace_and_outputs_that_are_no_texts_are_named(tmp_path):
+    written = write_imported(formats()["nomiracl"].read([nomiracl(tmp_path)]), str(tmp_path / "o"))
+    assert set(written) == {"golden.jsonl", "docs.jsonl", "trace.jsonl"}
+    bad = formats()["nomiracl"].read([nomiracl(tmp_path, results={"m": 3})])
+    with pytest.raises(DataError, match="expected an object with a text per model"):
+        write_imported(bad, str(tmp_path / "bad"))
+    assert not list((tmp_path / "bad").iterdir())
 
 
 @pytest.mark.data

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import answer_runs
 import polars as pl
 import pytest
 from answer_runs import run
@@ -156,6 +157,45 @@ def judged_by(folder, change):
     return SimpleNamespace(run_id="r", manifest=manifest)
 
 
+def planned(path):
+    where = Options(runs=str(path.parent / "runs"))
+    return {row["step"]: row for row in preview(load_config(str(path)), where)[1]}
+
+
+@pytest.mark.parametrize(("sample", "timed"), [(2, 2 + 2), (4, 4 + 3), (50, 4 + 3)])
+def test_the_estimate_counts_the_latency_pass_again_and_again(tmp_path, sample, timed):
+    """Each question once more, and up to three before to warm up: whatever the log has."""
+    with serving(rule) as server:
+        budget = {"budget": {"max_tokens": 90_000}}
+        path = project(tmp_path, server.url, answer={"repeats": 2, **budget},
+                       latency={"sample": sample})  # fmt: skip
+        asked = planned(path)
+        assert (asked["latency"]["requests"], asked["latency"]["requests_least"]) == (timed, timed)
+        assert asked["latency"]["max_tokens"] == 90_000
+        assert asked["judged"]["max_tokens"] is None
+        run(path)
+        sent = [body for body in server.seen if not judging(body)]
+        assert len(sent) == asked["answers"]["requests"] + timed
+        most = asked["answers"]["prompt_tokens"] + asked["latency"]["prompt_tokens"]
+        assert sum(prompt_tokens(Request(tuple(messages(b)), "")) for b in sent) <= most
+        assert set(planned(path)) == {"latency"}, "answers are in the store; times are taken anew"
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_what_a_judge_is_asked_lies_in_the_range_that_was_stated(tmp_path, refused):
+    def answering(body):
+        return rule(body) if judging(body) or not refused else answer_runs.told(True)
+
+    with serving(answering) as server:
+        path = project(tmp_path, server.url, answer={"repeats": 2})
+        stated = planned(path)["judged"]
+        run(path)
+        sent = sum(map(judging, server.seen))
+    assert stated["requests_least"] < stated["requests"]
+    assert sent == stated["requests_least"] if refused else sent > stated["requests_least"]
+    assert sent <= stated["requests"]
+
+
 def test_the_estimate_is_an_upper_bound(tmp_path):
     with serving(rule) as server:
         prices = {"input_per_million": 1.0, "output_per_million": 2.0}
@@ -185,7 +225,8 @@ def test_a_dry_run_says_what_would_be_asked(tmp_path):
     path = project(tmp_path, "http://127.0.0.1:9/v1")
     command = ["run", str(path), "--dry-run", "--runs", str(tmp_path / "runs")]
     text = CliRunner().invoke(app, command).stdout
-    assert "Requests to chat models, upper bounds" in text
+    assert "Requests to chat models" in text
+    assert max(map(len, text.splitlines())) <= 100
     rows = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["requests"]
     assert [row["step"] for row in rows] == ["answers", "judged"]
 

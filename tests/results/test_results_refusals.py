@@ -9,8 +9,7 @@ def test_gpt_4_refuses_148_of_250_unanswerable_korean_questions_and_32_others(
     shared_data, tmp_path
 ):
     folder = shared_data("nomiracl_ko_en")
-    golden = refusals.imported(folder, "ko", tmp_path)
-    found = refusals.refusals(folder, "ko", "gpt-4-azure", golden, tmp_path)
+    found = refusals.refusals(refusals.imported(folder, "ko", tmp_path), "gpt-4-azure")
     counts = (found["right_refusals"], found["unanswerable"], found["false_refusals"],
               found["answerable"])  # fmt: skip
     assert counts == (148, 250, 32, 250)

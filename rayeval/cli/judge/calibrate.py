@@ -12,13 +12,14 @@ HUMAN = "People's labels: qrels, or .csv, .tsv, .jsonl with item_id, label, anno
 
 
 def calibrate(
-    human: Annotated[str, typer.Option("--human", metavar="FILE", help=HUMAN)],
+    human: Annotated[list[str], typer.Option("--human", metavar="FILE", help=HUMAN)],
     judge: Annotated[
         str | None,
         typer.Option("--judge", metavar="FILE", help="The judge's labels, in such a file."),
     ] = None,
     run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Instead: the judge of a run.")
+        list[str] | None,
+        typer.Option("--run", metavar="RUN", help="Instead: the judge of a run, or of several."),
     ] = None,
     scale: Annotated[
         str | None,
@@ -69,13 +70,17 @@ def calibrate(
 
     Of a run, the labels that `judge sample` drew also correct the judge's figure (PPI++):
     `rayeval judge calibrate --human sheet.csv --run RUN --task support --record support.json`
+
+    Of several runs of one judge, with a sheet each, whether it prefers its own model's answers:
+    `… --human a.csv --run A --human b.csv --run B --task correctness --itself MODEL`
     """
     from rayeval.execution.judging import Asked, calibration
     from rayeval.report.calibration import calibration_text
 
     asked = Asked(
-        human, judge, run, runs, scale, positive, task, language, floor, seed, probes, store, itself
-    )
+        human, judge, run or [], runs, scale, positive, task, language, floor, seed, probes, store,
+        itself,
+    )  # fmt: skip
     found, bound = calibration(asked, model=model, revision=revision, prompt=prompt, record=record)
     for one in bound:
         where = f"{one.judge.task} in {one.judge.language or 'no stated language'}"

@@ -16,6 +16,10 @@ def sample(
         str, typer.Option("--task", help="support, reference, citations, correctness, relevance.")
     ] = "support",
     n: Annotated[int, typer.Option("--n", min=1, help="How many items.")] = 100,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="SLICE", help="Also some from this slice; may be repeated."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the draw, with each item's id.")] = 42,
     runs: options.Runs = "runs",
     json: options.Json = False,
@@ -30,7 +34,7 @@ def sample(
     from rayeval.execution.runs import load
     from rayeval.words import plural
 
-    written = write_sheet(load(run, runs), task, n, out, seed=seed)
+    written = write_sheet(load(run, runs), task, n, out, seed=seed, by=by or ())
     if json:
         options.print_json({"path": out, "task": task, "n": written})
     else:

@@ -16,6 +16,7 @@ from rayeval.chat.config import OpenAI, Vllm
 from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns, found, per_question
 from rayeval.execution.plan.corpus import CorpusSteps
+from rayeval.execution.plan.limits import limited
 from rayeval.execution.plan.selection import candidates_step
 from rayeval.execution.plan.timed import Timed
 from rayeval.execution.step import Column, Step, digest
@@ -116,6 +117,7 @@ def _asking(
         single=isinstance(config, OpenAIAnswer),
         model=isinstance(config, VllmAnswer),
     )
+    config = limited(config, builder.config)
     make = partial(registry.answering, config, variant, label, depth)
     once = partial(
         registry.answering, config.model_copy(update={"repeats": 1}), variant, label, depth

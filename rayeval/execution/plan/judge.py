@@ -12,6 +12,7 @@ from rayeval.columns import flatten
 from rayeval.execution.models import judge_records
 from rayeval.execution.plan.answer import AnswerSteps, chat_log, column_of
 from rayeval.execution.plan.builder import Builder, asked_in_vain, columns, found
+from rayeval.execution.plan.limits import limited
 from rayeval.execution.plan.questions import drawn
 from rayeval.execution.step import Column, Step
 from rayeval.execution.store import Output
@@ -81,6 +82,7 @@ def _judging(builder: Builder, config: Config, batch: tuple[Column, ...], *, aga
         single=isinstance(config, OpenAIJudge),
         model=isinstance(config, VllmJudge),
     )
+    config = limited(config, builder.config)
     make = partial(registry.judging, config, again, chat_log(config), step.key)
     return builder.add_asking(replace(step, make=make), judged_in_vain)
 

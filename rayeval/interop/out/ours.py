@@ -1,8 +1,9 @@
-"""What was imported, as our own files: golden.jsonl, docs.jsonl, trace.jsonl."""
+"""What was imported, as our own files: golden, docs, trace and trace-SYSTEM, all .jsonl."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,12 +24,13 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
     Returns the rows of each file.
     Raises DataError with every problem, ConfigError if such a file is there already.
     """
-    _check_free(folder)
     parts: dict[str, Iterable[Row]] = {
         GOLDEN: imported.questions or (),
         DOCUMENTS: imported.documents or (),
         TRACE: trace_rows(imported.trace or (), imported.answers or ()),
+        **{_trace_of(name): rows for name, rows in imported.systems.items()},
     }
+    _check_free(folder, parts)
     fs, inner = open_fs(folder)
     rows: dict[str, int] = {}
     try:
@@ -49,9 +51,15 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
     return {name: count for name, count in rows.items() if count}
 
 
-def _check_free(folder: str) -> None:
+def _trace_of(system: str) -> str:
+    """The name of its file: letters, digits, `.`, `-` and `_` as they are."""
+    plain = re.sub(r"[^\w.-]", "_", system)
+    return f"trace-{plain}.jsonl"
+
+
+def _check_free(folder: str, names: Iterable[str]) -> None:
     """Raises ConfigError where a golden set, documents or a trace would be overwritten."""
-    for name in (GOLDEN, DOCUMENTS, TRACE):
+    for name in names:
         if exists(f"{folder}/{name}"):
             raise ConfigError(f"{folder} has {name} already; name another folder, or move it away")
 
