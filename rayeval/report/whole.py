@@ -100,25 +100,25 @@ def change() -> pl.Expr:
     )  # fmt: skip
 
 
-def worst_transitions(table: pl.DataFrame, most: int = LISTED) -> pl.DataFrame:
-    """At most so many questions, sorted by id: what was lost, what fails elsewhere, what was won,
+def worst_transitions(table: pl.DataFrame) -> pl.DataFrame:
+    """At most LISTED questions, sorted by id: what was lost, what fails elsewhere, what was won,
     then what ends as before."""
-    if table.height <= most:
+    if table.height <= LISTED:
         return table
     place = change().replace_strict(ORDER, return_dtype=pl.Int64)
-    rows = table.sort(place, "question_id").head(most)
+    rows = table.sort(place, "question_id").head(LISTED)
     return rows.sort("question_id")
 
 
-def farthest_ranks(table: pl.DataFrame, most: int = NEAREST) -> pl.DataFrame:
-    """At most so many rows of every stage, in the table's order: what moved farthest."""
-    return _first(table, -farthest(), ["question_id", "group_id", "stage"], most)
+def farthest_ranks(table: pl.DataFrame) -> pl.DataFrame:
+    """At most NEAREST rows of every stage, in the table's order: what moved farthest."""
+    return _first(table, -farthest(), ["question_id", "group_id", "stage"])
 
 
-def nearest_unjudged(table: pl.DataFrame, most: int = NEAREST) -> pl.DataFrame:
-    """At most so many rows of every stage, in the table's order: what is nearest to the top."""
+def nearest_unjudged(table: pl.DataFrame) -> pl.DataFrame:
+    """At most NEAREST rows of every stage, in the table's order: what is nearest to the top."""
     top = pl.min_horizontal("base", "new")
-    return _first(table, top, ["question_id", "stage", "chunk_id"], most)
+    return _first(table, top, ["question_id", "stage", "chunk_id"])
 
 
 def farthest() -> pl.Expr:
@@ -134,7 +134,7 @@ def farthest() -> pl.Expr:
     )  # fmt: skip
 
 
-def _first(table: pl.DataFrame, size: pl.Expr, keys: Sequence[str], most: int) -> pl.DataFrame:
+def _first(table: pl.DataFrame, size: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
     rows = table.with_columns(size=size).sort("size", *keys)
-    first = rows.group_by("stage", maintain_order=True).head(most)
+    first = rows.group_by("stage", maintain_order=True).head(NEAREST)
     return first.select(table.columns).sort(keys)

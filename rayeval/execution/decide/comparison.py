@@ -26,10 +26,11 @@ from rayeval.execution.evaluate import placed
 from rayeval.execution.job import Options as Where
 from rayeval.execution.placement import Placement
 from rayeval.execution.runs import Run, load
+from rayeval.report import whole
 from rayeval.report.comparison import comparison_text
 from rayeval.report.overview import worth_showing
 from rayeval.report.page.comparison import comparison_page
-from rayeval.report.whole import LISTED, Whole, whole_of
+from rayeval.report.whole import Whole, whole_of
 
 FACTS = "comparison.json"
 TABLES = ("deltas", "transitions", "latency", "ranks", "unjudged")
@@ -137,7 +138,7 @@ def _computed(pairs: Pairs, shown: Sequence[str], options: Options) -> tuple[pl.
         return deltas(pairs, shown, seed=seed, count=count), listed(pairs)
     with placed(Placement(), options.where) as executor:
         figures = sharded_deltas(pairs, shown, executor, seed=seed, count=count)
-        few = len(pairs.base.ids) <= LISTED
+        few = len(pairs.base.ids) <= whole.LISTED
         return figures, listed(pairs) if few else sharded_lists(pairs, executor)
 
 
