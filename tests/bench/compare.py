@@ -63,7 +63,7 @@ def scored(folder: Path, seed: int) -> Path:
 
 def hits(source: str, place: int, number: int) -> list[dict[str, object]]:
     """Parts of documents; the question's gold is the one at `place`."""
-    found = []
+    found: list[dict[str, object]] = []
     for rank in range(HITS):
         begin = 0 if rank == place else 120 * (rank + 1)
         name = source if rank == place else f"doc-{(number + 7 * rank + 1) % 100}"
