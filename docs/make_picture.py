@@ -17,6 +17,8 @@ from rayeval.execution.decide.comparison import write_comparison
 from rayeval.execution.decide.listing import listed
 
 DOCS = Path(__file__).parent
+WIDTH, HEIGHT, MARGIN = 1240, 980, 16
+"""Pixels."""
 CHANGES: tuple[tuple[str, ...], ...] = ((), ("rerank=null",))
 
 
@@ -31,14 +33,22 @@ def comparison(runs: str) -> Path:
 
 
 def main(runs: str) -> None:
-    """Opens the page and photographs its first screen."""
+    """Opens the page and photographs it to the end of where gold is lost."""
     chromium = shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1240, "height": 980}, device_scale_factor=1.5)
+        page = browser.new_page(
+            viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1.5
+        )
         page.goto(comparison(runs).absolute().as_uri())
-        page.wait_for_selector("#waterfall")
-        page.screenshot(path=DOCS / "report.png")
+        last = page.wait_for_selector("#waterfall")
+        box = last.bounding_box() if last else None
+        height = box["y"] + box["height"] + MARGIN if box else HEIGHT
+        page.screenshot(
+            path=DOCS / "report.png",
+            full_page=True,
+            clip={"x": 0, "y": 0, "width": WIDTH, "height": height},
+        )
         browser.close()
 
 

@@ -21,8 +21,14 @@ SCHEMA = {
 
 def measured(run: Tables) -> pl.DataFrame:
     """The rows that decide, with each question's cluster."""
-    rows = run.latency.filter(pl.col("mode").is_in(DECIDES), pl.col("latency_ms").is_not_null())
-    names = run.questions.select("question_id", "cluster", "slices")
+    decides = pl.col("mode").is_in(DECIDES) & pl.col("latency_ms").is_not_null()
+    columns = ["question_id", "stage", "latency_ms", "mode"]
+    rows = pl.concat([part.filter(decides) for part in run.parts("latency", columns)])
+    timed = rows.select("question_id").unique()
+    names = pl.concat(
+        part.join(timed, on="question_id", how="semi")
+        for part in run.parts("questions", ["question_id", "cluster", "slices"])
+    )
     return rows.join(names, on="question_id", how="inner").sort("stage", "question_id")
 
 

@@ -63,7 +63,8 @@ def stage_of(gate: Gate, run: Tables) -> str:
     Raises ConfigError for a metric or a stage that the run hasn't.
     """
     if gate.metric.partition(".")[0] == LATENCY:
-        timed: list[str] = run.latency["stage"].unique(maintain_order=True).to_list()
+        seen = run.select("latency", ["stage"])["stage"]
+        timed: list[str] = seen.unique(maintain_order=True).to_list()
         every = [*timed, *measured_stages(run), "retrieval", "end_to_end"]
         return known(gate.stage or "end_to_end", every, f"gate {gate.title}: stage")
     stages = measured_stages(run)
@@ -187,10 +188,11 @@ def _timed_share(run: Tables, stage: str, slice_: str | None) -> tuple[float, fl
     is one of a sum of stages (`retrieval`, `end_to_end`). A pass that times a sample (`serial`) is
     whole; a foreign trace that times some questions and not others is not.
     """
-    names = run.questions if slice_ is None else run.questions.filter(
-        pl.col("slices").list.contains(slice_)
-    )  # fmt: skip
-    rows = run.per_query.join(names.select("question_id"), on="question_id", how="semi")
+    names = run.select("questions", ["question_id", "slices"])
+    if slice_ is not None:
+        names = names.filter(pl.col("slices").list.contains(slice_))
+    rows = run.select("per_query", ["question_id", "stage", "status"])
+    rows = rows.join(names.select("question_id"), on="question_id", how="semi")
     here = rows.filter(pl.col("stage") == stage)
     worst = (here if here.height else rows).group_by("question_id").agg(
         error=(pl.col("status") == "error").any(), missing=(pl.col("status") == "missing").any()

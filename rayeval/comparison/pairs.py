@@ -18,7 +18,8 @@ from rayeval.report.tables import Tables, measured_stages
 from rayeval.words import plural
 
 Bools = npt.NDArray[np.bool_]
-KEYS = ("question_id", "stage", "status")
+NEEDED = ["question_id", "cluster", "slices", "answerable"]
+"""All that is known of a question here."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +31,22 @@ class Side:
 
     def values(self, stage: str, metrics: Sequence[str]) -> Floats:
         """(n_questions, n_metrics); NaN where undefined, failed or absent."""
-        return self._rows(stage).select(pl.col(metrics).fill_null(np.nan)).to_numpy()
+        return self._rows(stage, metrics).select(pl.col(metrics).fill_null(np.nan)).to_numpy()
 
     def without_value(self, stage: str, metric: str) -> tuple[Bools, Bools]:
         """Which rows have an error, a judge's of this metric among them, and which are missing
         without a worst value."""
-        rows = self._rows(stage)
+        told = [UNJUDGED] if UNJUDGED in self.run.columns("per_query") else []
+        rows = self._rows(stage, [metric, "status", *told])
         value = rows[metric].fill_null(np.nan).is_nan()
         status = rows["status"].fill_null("missing")
         failed = status == "error"
-        if UNJUDGED in rows.columns:
+        if told:
             failed |= rows[UNJUDGED].list.contains(metric).fill_null(False)
         return failed.to_numpy(), ((status == "missing") & value).to_numpy()
 
-    def _rows(self, stage: str) -> pl.DataFrame:
-        mine = self.run.per_query.filter(pl.col("stage") == stage)
+    def _rows(self, stage: str, columns: Sequence[str]) -> pl.DataFrame:
+        mine = self.run.select("per_query", ["question_id", *columns], stage)
         asked = pl.DataFrame({"question_id": self.ids})
         return asked.join(mine, on="question_id", how="left", maintain_order="left")
 
@@ -56,7 +58,7 @@ class Pairs:
     base: Side
     new: Side
     questions: pl.DataFrame
-    """Of the new run: cluster, slices, answerable."""
+    """Of the new run: question_id, cluster, slices, answerable."""
     lost: tuple[str, ...]
     """Only in the baseline."""
     added: tuple[str, ...]
@@ -65,8 +67,10 @@ class Pairs:
     @cached_property
     def clusters(self) -> Ints:
         """(n_questions,), numbered in the order of the sorted cluster ids."""
-        names = self.questions["cluster"].fill_null(self.questions["question_id"]).to_numpy()
-        codes: Ints = np.unique(names.astype(str), return_inverse=True)[1].astype(np.int64)
+        names = self.questions["cluster"].fill_null(self.questions["question_id"])
+        known = pl.DataFrame({"name": names.unique().sort()}).with_row_index("code")
+        found = pl.DataFrame({"name": names}).join(known, on="name", maintain_order="left")
+        codes: Ints = found["code"].to_numpy().astype(np.int64)
         return codes
 
     @cached_property
@@ -109,17 +113,17 @@ def pair(base: Tables, new: Tables, *, shared: bool = False) -> Pairs:
     shared: compare on those that both have, rather than refusing.
     Raises PairingError for different sets of questions, or none in common.
     """
-    before, after = (set(run.questions["question_id"]) for run in (base, new))
-    lost, added = sorted(before - after), sorted(after - before)
-    both = sorted(before & after)
+    before = base.select("questions", ["question_id"])["question_id"]
+    questions = new.select("questions", NEEDED)
+    after = questions["question_id"]
+    lost = before.filter(~before.is_in(after.implode())).unique().sort().to_list()
+    added = after.filter(~after.is_in(before.implode())).unique().sort().to_list()
+    questions = questions.filter(after.is_in(before.implode())).sort("question_id")
     if (lost or added) and not shared:
-        raise PairingError(_different(base, new, lost, added, len(both)))
-    if not both:
+        raise PairingError(_different(base, new, lost, added, questions.height))
+    if questions.is_empty():
         raise PairingError(f"runs {new.run_id} and {base.run_id} have no question in common")
-    ids = pl.Series("question_id", both)
-    questions = pl.DataFrame({"question_id": ids}).join(
-        new.questions, on="question_id", how="left", maintain_order="left"
-    )
+    ids = questions["question_id"]
     return Pairs(Side(base, ids), Side(new, ids), questions, tuple(lost), tuple(added))
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
-from rayeval.comparison.pairs import Pairs, Side
-from rayeval.report.gold import gold_ranks, unjudged
+from rayeval.comparison.pairs import Pairs
+from rayeval.report.gold import gold_and_unjudged, gold_ranks, unjudged
+from rayeval.report.tables import Tables
+from rayeval.report.whole import moved
 
 TOP = 10
 """Unjudged hits further down are not listed."""
@@ -17,36 +21,43 @@ def rank_movement(pairs: Pairs) -> pl.DataFrame:
     base, new: the rank of the first hit that finds it, null where none does. moved: `up`, `down`,
     `entered`, `left`, `same`, or `absent` from both.
     """
-    stages, ids = pairs.stages, pairs.base.ids.to_list()
-    sides = [gold_ranks(side.run, ids, stages) for side in (pairs.base, pairs.new)]
-    before, after = (
-        side.rename({"rank": name}) for side, name in zip(sides, ("base", "new"), strict=True)
-    )
-    keys = ["question_id", "group_id", "stage"]
-    table = before.join(after, on=keys, how="full", coalesce=True).sort(keys)
-    base, new = pl.col("base"), pl.col("new")
-    moved = (
-        pl.when(base.is_null() & new.is_null()).then(pl.lit("absent"))
-        .when(base.is_null()).then(pl.lit("entered"))
-        .when(new.is_null()).then(pl.lit("left"))
-        .when(new < base).then(pl.lit("up"))
-        .when(new > base).then(pl.lit("down"))
-        .otherwise(pl.lit("same"))
-    )  # fmt: skip
-    return table.with_columns(moved=moved)
+    return _movement([gold_ranks(run, *_asked(pairs)) for run in _runs(pairs)])
 
 
 def unjudged_differences(pairs: Pairs) -> pl.DataFrame:
     """`question_id, stage, chunk_id, base, new`: unjudged hits in the top TOP of one run and not of
     the other, with their ranks; the rank is null in the run whose top lacks it."""
-    parts = [_top(side, pairs) for side in (pairs.base, pairs.new)]
+    return _differences([unjudged(run, *_asked(pairs), TOP) for run in _runs(pairs)])
+
+
+def ranks_and_unjudged(pairs: Pairs) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`rank_movement` and `unjudged_differences`, reading both runs once."""
+    sides = [gold_and_unjudged(run, *_asked(pairs), TOP) for run in _runs(pairs)]
+    ranks, open_ = zip(*sides, strict=True)
+    return _movement(ranks), _differences(open_)
+
+
+def _runs(pairs: Pairs) -> tuple[Tables, Tables]:
+    return pairs.base.run, pairs.new.run
+
+
+def _asked(pairs: Pairs) -> tuple[list[str], tuple[str, ...]]:
+    return pairs.base.ids.to_list(), pairs.stages
+
+
+def _movement(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    keys = ["question_id", "group_id", "stage"]
+    return _joined(sides, keys).sort(keys).with_columns(moved=moved())
+
+
+def _differences(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
     keys = ["question_id", "stage", "chunk_id"]
-    before, after = (
-        part.rename({"rank": name}) for part, name in zip(parts, ("base", "new"), strict=True)
-    )
-    table = before.join(after, on=keys, how="full", coalesce=True)
+    table = _joined(sides, keys)
     return table.filter(pl.col("base").is_null() != pl.col("new").is_null()).sort(keys)
 
 
-def _top(side: Side, pairs: Pairs) -> pl.DataFrame:
-    return unjudged(side.run, pairs.base.ids.to_list(), pairs.stages, TOP)
+def _joined(sides: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
+    before, after = (
+        side.rename({"rank": name}) for side, name in zip(sides, ("base", "new"), strict=True)
+    )
+    return before.join(after, on=keys, how="full", coalesce=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from rayeval.comparison.pairs import Pairs
+from rayeval.report.tables import Tables
 
 ABSENT = "not answerable"
 
@@ -14,7 +15,7 @@ def transitions(pairs: Pairs) -> pl.DataFrame:
 
     Before and after are a failure's code, or how the question ended otherwise.
     """
-    sides = [_ends(side.run.failures) for side in (pairs.base, pairs.new)]
+    sides = [_ends(side.run) for side in (pairs.base, pairs.new)]
     table = sides[0].join(sides[1], on="question_id", how="full", coalesce=True, suffix="_new")
     table = table.filter(pl.col("question_id").is_in(pairs.base.ids.implode()))
     return table.select(
@@ -26,13 +27,19 @@ def transitions(pairs: Pairs) -> pl.DataFrame:
     ).sort("question_id")
 
 
-def counted(table: pl.DataFrame) -> dict[str, int]:
-    """`before → after` and how many, most first; what stayed as it was is among them."""
-    pairs = table.group_by("before", "after").len()
-    pairs = pairs.sort("len", "before", "after", descending=[True, False, False])
+def counted(ends: pl.DataFrame) -> dict[str, int]:
+    """`before → after` and how many, most first; what stayed as it was is among them.
+
+    ends: of all questions (report.whole.Whole).
+    """
+    pairs = (
+        ends.filter(pl.col("slice").is_null()).group_by("before", "after").agg(pl.col("n").sum())
+    )
+    pairs = pairs.sort("n", "before", "after", descending=[True, False, False])
     return {f"{before} → {after}": n for before, after, n in pairs.iter_rows()}
 
 
-def _ends(failures: pl.DataFrame) -> pl.DataFrame:
+def _ends(run: Tables) -> pl.DataFrame:
     ended = pl.when(pl.col("status") == "failed").then("code").otherwise("status")
+    failures = run.select("failures", ["question_id", "status", "code", "stage"])
     return failures.select("question_id", ended.alias("end"), "stage")

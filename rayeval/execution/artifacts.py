@@ -17,6 +17,7 @@ from rayeval import files
 from rayeval.columns import flatten
 from rayeval.errors import InfrastructureError
 from rayeval.execution import inputs
+from rayeval.execution.parquet import ROWS
 from rayeval.execution.store import LAYOUT, read
 from rayeval.tables import CHUNKS, HITS, RESOLVED, TEXT, TEXTS, conform
 
@@ -134,7 +135,7 @@ def first_rows(table: pa.Table, column: str) -> pa.Table:
 
 
 def write_one(folder: str, name: str, tables: Iterable[pa.Table]) -> dict[str, Any]:
-    """One Parquet file, a row group per table, at once or not at all."""
+    """One Parquet file, a row group per table and ROWS rows, at once or not at all."""
     fs, inner = files.open_fs(f"{folder}/{name}")
     temporary = f"{inner}.{uuid.uuid4().hex[:12]}.tmp"
     try:
@@ -154,7 +155,7 @@ def _write_groups(sink: _Hashing, tables: Iterable[pa.Table]) -> int:
         if writer is None:
             writer = pq.ParquetWriter(sink, table.schema, compression="zstd", **LAYOUT)
         if table.num_rows:
-            writer.write_table(table)
+            writer.write_table(table, row_group_size=ROWS)
         rows += table.num_rows
     if writer is not None:
         writer.close()

@@ -16,7 +16,7 @@ def revealed(base: Run, new: Run, purpose: str | None) -> str | None:
     Raises InfrastructureError if the ledger can't be written, DataError if it is damaged.
     """
     golden = new.manifest.get("golden", {}).get("path")
-    tested = golden is not None and guarded(new.questions["split"].unique().to_list())
+    tested = golden is not None and guarded(_splits(new))
     if not tested or base.run_id == new.run_id:
         return None
     if not files.exists(golden):
@@ -37,7 +37,7 @@ def looks(run: Run) -> dict[str, str | int | None] | None:
     Returns `ledger`, its path, and `comparisons`, how many are in it; None where it is damaged.
     """
     golden = run.manifest.get("golden", {}).get("path")
-    if golden is None or not guarded(run.questions["split"].unique().to_list()):
+    if golden is None or not guarded(_splits(run)):
         return None
     path = ledger_path(golden)
     try:
@@ -45,3 +45,7 @@ def looks(run: Run) -> dict[str, str | int | None] | None:
     except DataError:
         return {"ledger": path, "comparisons": None}
     return {"ledger": path, "comparisons": count}
+
+
+def _splits(run: Run) -> list[str]:
+    return run.select("questions", ["split"])["split"].unique().to_list()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow.dataset import dataset
 
 from rayeval import files
 from rayeval.answer import rows as answers
 from rayeval.errors import RunError
+from rayeval.execution import parquet
 from rayeval.judge import rows as judgements
 from rayeval.metrics.answers.per_answer import ANSWERED
 from rayeval.metrics.answers.refusals import ABSTENTION
@@ -24,6 +24,7 @@ from rayeval.metrics.answers.scores import CURVES, THRESHOLDS
 from rayeval.metrics.answers.spread import SPREAD
 from rayeval.tables import TEXT
 
+T = TypeVar("T")
 MANIFEST, PLAN = "manifest.json", "plan.json"
 NEEDED = {"run_id": str, "name": str, "files": dict, "stages": list, "corpus": dict, "models": dict,
           "warnings": list}  # fmt: skip
@@ -134,15 +135,31 @@ class Run:
         """A row per (question_id, stage): milliseconds, counters, mode."""
         return self._table("latency")
 
-    def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
-        """The rows of a table where `column` is one of `values`, without reading the rest of it."""
-        fs, inner = files.open_fs(f"{self.path}/{table}.parquet")
-        wanted = pc.field(column).isin(pa.array(values, TEXT))
+    def columns(self, table: str) -> list[str]:
+        """The names of a table's columns."""
+        return list(self._read(table, lambda path: parquet.opened(path).schema.names))
+
+    def select(self, table: str, columns: Sequence[str], stage: str | None = None) -> pl.DataFrame:
+        """These columns of a table, of all its rows or of one stage's, and nothing else of it."""
+        where = None if stage is None else pc.field("stage") == pa.scalar(stage, TEXT)
+        return self._read(table, lambda path: parquet.read(path, columns, self._within(where)))
+
+    def parts(self, table: str, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """As `select`, by blocks of rows in order: one is held at a time."""
         try:
-            found = dataset(inner, filesystem=fs, format="parquet").to_table(filter=wanted)
+            yield from parquet.batches(f"{self.path}/{table}.parquet", columns, self._within())
         except (FileNotFoundError, pa.ArrowInvalid) as error:
             raise damaged(self.path, f"{table}.parquet can't be read: {error}") from error
-        return pl.DataFrame(found)
+
+    def rows(
+        self, table: str, column: str, values: Sequence[str], columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        """The rows of a table where `column` is one of `values`, without reading the rest of it.
+
+        columns: which of them; None is all.
+        """
+        where = parquet.among(column, values)
+        return self._read(table, lambda path: parquet.read(path, columns, where))
 
     def summary(self) -> dict[str, Any]:
         """What `run --json` prints (DESIGN §12)."""
@@ -165,6 +182,16 @@ class Run:
         known = {*self.manifest["files"], MANIFEST}
         found = [name for name in files.list_files(self.path) if not name.startswith(".")]
         return lines + [f"{name}: the run did not write it" for name in found if name not in known]
+
+    def _within(self, where: pc.Expression | None = None) -> pc.Expression | None:
+        """`where`, and what else a part of a run is limited to."""
+        return where
+
+    def _read(self, table: str, read: Callable[[str], T]) -> T:
+        try:
+            return read(f"{self.path}/{table}.parquet")
+        except (FileNotFoundError, pa.ArrowInvalid) as error:
+            raise damaged(self.path, f"{table}.parquet can't be read: {error}") from error
 
     def _optional(self, name: str, schema: pa.Schema) -> pl.DataFrame:
         """A table that not every run has."""

@@ -63,15 +63,20 @@ def variants(run: Tables) -> tuple[str, ...]:
 
 def brackets(run: Tables) -> dict[str, dict[str, tuple[float, float, float, int]]]:
     """`more − less` → metric → (mean of less, of more, of the difference, questions with both)."""
-    stages, found = variants(run), {}
-    metrics = [name for name in MEANT if name in run.per_query.columns]
+    stages = variants(run)
+    found: dict[str, dict[str, tuple[float, float, float, int]]] = {}
+    if not stages:
+        return found
+    known = run.columns("per_query")
+    metrics = [name for name in MEANT if name in known]
     sides = {
-        stage: run.per_query.filter(pl.col("stage") == stage).select(
-            "question_id", *(pl.col(name).fill_nan(None) for name in metrics)
+        stage: run.select("per_query", ["question_id", *metrics], stage).with_columns(
+            pl.col(metrics).fill_nan(None)
         )
         for stage in stages
     }
-    kept = run.questions.filter(~pl.col("slices").list.contains(SYNTHETIC)).select("question_id")
+    asked = run.select("questions", ["question_id", "slices"])
+    kept = asked.filter(~pl.col("slices").list.contains(SYNTHETIC)).select("question_id")
     for less, more, _ in BUYS:
         if less in stages and more in stages:
             both = sides[less].join(sides[more], on="question_id", suffix=" more").join(

@@ -11,6 +11,7 @@ from rich.text import Text
 from rayeval.report.overview import deciding_stage, worth_showing
 from rayeval.report.tables import Tables
 from rayeval.report.terminal import headed, listed, number, rendered, titled
+from rayeval.report.whole import Whole
 
 
 class Compared(Protocol):
@@ -33,7 +34,7 @@ class Compared(Protocol):
 
     @property
     def transitions(self) -> pl.DataFrame:
-        """A row per answerable question."""
+        """A row per answerable question, or of those that matter most."""
         ...
 
     @property
@@ -52,6 +53,11 @@ class Compared(Protocol):
         ...
 
     @property
+    def whole(self) -> Whole:
+        """What is said of all questions, also of those that the tables don't list."""
+        ...
+
+    @property
     def sides(self) -> tuple[Tables, Tables]:
         """The two runs: base, new."""
         ...
@@ -66,13 +72,15 @@ def comparison_text(found: Compared) -> str:
         listed("What changed", facts["changed"] or ["nothing in the pipeline's settings"]),
         *([listed("Be careful", facts["warnings"])] if facts["warnings"] else []),
         titled("Differences (new − base), 95% by cluster", _deltas(found.deltas)),
-        *_moved(found.transitions),
-        *_movement(found.ranks),
+        *_moved(found.whole.ends),
+        *_movement(found.whole.moves),
         *_slices(found.deltas),
         *([titled("Latency in ms", _latency(found.latency))] if found.latency.height else []),
     ]
     if facts["unjudged"]["hits"]:
         parts.append(Text(f"\n{unjudged_line(facts)}"))
+    if short := left_out(facts):
+        parts.append(listed("What is not listed", short))
     if found.path:
         parts.append(Text(f"\nfiles: {found.path}"))
     return rendered(parts)
@@ -121,33 +129,47 @@ def _sliced(table: pl.DataFrame, stage: str, most: int) -> list[Any]:
     return [titled(f"By slice, at {stage}", result)]
 
 
-def _moved(table: pl.DataFrame) -> list[Any]:
+def _moved(ends: pl.DataFrame) -> list[Any]:
     """Questions that end otherwise than before."""
-    moved = table.filter(pl.col("before") != pl.col("after"))
+    moved = ends.filter(pl.col("slice").is_null(), pl.col("before") != pl.col("after"))
     if moved.is_empty():
         return [Text("\nEvery question ends as before.")]
     groups = (
         moved.group_by("before", "after")
-        .agg("question_id")
-        .sort(pl.col("question_id").list.len(), "before", "after", descending=[True, False, False])
+        .agg(pl.col("n").sum(), pl.col("ids").explode().sort().head(5))
+        .sort("n", "before", "after", descending=[True, False, False])
     )
     result = headed("n", "before", "after", "questions")
-    for before, after, names in groups.iter_rows():
+    for before, after, n, names in groups.iter_rows():
         ids = " ".join(names[:4]) + (" …" if len(names) > 4 else "")
-        result.row(str(len(names)), before, after, ids)
+        result.row(str(n), before, after, ids)
     return [titled("Questions that end otherwise", result)]
 
 
-def _movement(table: pl.DataFrame) -> list[Any]:
+def _movement(moves: pl.DataFrame) -> list[Any]:
     """How many gold groups moved at each stage."""
-    if table.is_empty():
+    if moves.is_empty():
         return []
     result = headed("stage", "up", "down", "entered", "left", "same", "absent")
-    for (stage,), rows in table.group_by("stage", maintain_order=True):
-        counts = dict(rows["moved"].value_counts().iter_rows())
+    for (stage,), rows in moves.group_by("stage", maintain_order=True):
+        counts = dict(rows.group_by("moved").agg(pl.col("n").sum()).iter_rows())
         names = ("up", "down", "entered", "left", "same", "absent")
         result.row(str(stage), *(str(counts.get(name, 0)) for name in names))
     return [titled("Ranks of gold (groups)", result)]
+
+
+def left_out(facts: dict[str, Any]) -> list[str]:
+    """What the comparison's tables don't list, in words; nothing where they list all."""
+    told = {
+        "transitions": ("questions", "what was lost first"),
+        "ranks": ("ranks of gold", "at every stage what moved farthest first"),
+        "unjudged": ("unjudged hits", "at every stage what is nearest to the top first"),
+    }
+    return [
+        f"{name}.parquet shows {some:,} of {total:,} {told[name][0]}, {told[name][1]}; every "
+        "count here is of all"
+        for name, (some, total) in facts.get("listed", {}).items()
+    ]
 
 
 def unjudged_line(facts: dict[str, Any]) -> str:

@@ -28,23 +28,42 @@ UNJUDGED = {
 def gold_ranks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFrame:
     """RANKS, sorted: of every gold group at every stage that ran, the rank of the first hit that
     finds it; null where none does."""
-    full = run.manifest["config"]["metrics"]["full"]
-    blocks = [_ranks(block, stages, full) for block in _blocks(run, ids, stages)]
-    return pl.concat([pl.DataFrame(schema=RANKS), *blocks]).sort(
-        "question_id", "group_id", maintain_order=True
-    )
+    found = [_ranks(*seen, stages) for seen in _seen(run, ids, stages)]
+    return _sorted(found)
 
 
 def unjudged(run: Tables, ids: Sequence[str], stages: Sequence[str], k: int) -> pl.DataFrame:
     """UNJUDGED: hits of the top `k`, of answerable questions with partial labels, that share no
     character with evidence of any grade."""
+    found = [_unjudged(*seen, stages, k) for seen in _seen(run, ids, stages)]
+    return pl.concat([pl.DataFrame(schema=UNJUDGED), *found])
+
+
+def gold_and_unjudged(
+    run: Tables, ids: Sequence[str], stages: Sequence[str], k: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`gold_ranks` and `unjudged`, reading the run once."""
+    ranks, open_ = [], [pl.DataFrame(schema=UNJUDGED)]
+    for seen in _seen(run, ids, stages):
+        ranks.append(_ranks(*seen, stages))
+        open_.append(_unjudged(*seen, stages, k))
+    return _sorted(ranks), pl.concat(open_)
+
+
+def _seen(
+    run: Tables, ids: Sequence[str], stages: Sequence[str]
+) -> Iterator[tuple[pa.Table, Relevance]]:
+    """Blocks of the questions, and what their hits hold of gold."""
     full = run.manifest["config"]["metrics"]["full"]
-    blocks = [unjudged_in(block, stages, full, k) for block in _blocks(run, ids, stages)]
-    return pl.concat([pl.DataFrame(schema=UNJUDGED), *blocks])
+    return ((b, relevance(b, "passages", full=full)) for b in _blocks(run, ids, stages))
 
 
-def _ranks(batch: pa.Table, stages: Sequence[str], full: float) -> pl.DataFrame:
-    found = relevance(batch, "passages", full=full)
+def _sorted(ranks: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    table = pl.concat([pl.DataFrame(schema=RANKS), *ranks])
+    return table.sort("question_id", "group_id", maintain_order=True)
+
+
+def _ranks(batch: pa.Table, found: Relevance, stages: Sequence[str]) -> pl.DataFrame:
     groups = found.evidence.groups
     passage, group = found.finds_group
     rows, names = combined(batch["question_id"]).take(pa.array(groups.row)), groups.group_id
@@ -65,7 +84,10 @@ def _ranks(batch: pa.Table, stages: Sequence[str], full: float) -> pl.DataFrame:
 
 def unjudged_in(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
     """UNJUDGED of a batch: RESOLVED, hits under their stage's name, and `passages`."""
-    found = relevance(batch, "passages", full=full)
+    return _unjudged(batch, relevance(batch, "passages", full=full), stages, k)
+
+
+def _unjudged(batch: pa.Table, found: Relevance, stages: Sequence[str], k: int) -> pl.DataFrame:
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
     open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
     chosen = open_[found.passages.row] & ~_labelled(found)
@@ -98,7 +120,7 @@ def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[
     ids = sorted(ids)
     for start in range(0, len(ids), BLOCK):
         some = ids[start : start + BLOCK]
-        trace = run.rows("trace", "question_id", some).select("question_id", "stage", "hits")
+        trace = run.rows("trace", "question_id", some, ["question_id", "stage", "hits"])
         if trace.is_empty():  # a scored run need not keep its hits
             continue
         rows = run.rows("questions", "question_id", some).sort("question_id")
@@ -127,8 +149,8 @@ def places(table: pa.Table, stages: Sequence[str], run: Tables) -> pa.Array:
         parts.append(pl.DataFrame({"row": row, "chunk_id": ids}))
     items = pl.concat(parts).unique().sort("row", "chunk_id")
     names = [field.name for field in PLACE]
-    places = run.rows("passages", "chunk_id", items["chunk_id"].unique().to_list())
-    items = items.join(places.select(names), on="chunk_id", how="left", maintain_order="left")
+    places = run.rows("passages", "chunk_id", items["chunk_id"].unique().to_list(), names)
+    items = items.join(places, on="chunk_id", how="left", maintain_order="left")
     columns = conform(items.select(names).to_arrow(), pa.schema(list(PLACE)))
     structs = pa.StructArray.from_arrays([combined(columns[n]) for n in names], fields=list(PLACE))
     return lists(items["row"].to_numpy(), structs, table.num_rows).cast(PASSAGES)

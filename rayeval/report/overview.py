@@ -10,12 +10,11 @@ import polars as pl
 
 from rayeval.answer_tables import VARIANTS
 from rayeval.metrics.names import METRICS
-from rayeval.metrics.totals import SYNTHETIC
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import answered
+from rayeval.report.ended import Asked, Lost, asked, ended
 from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
-from rayeval.tables import UNLABELLED
 from rayeval.words import plural
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
@@ -30,15 +29,6 @@ class Cell:
     mean: float
     n: int
     n_error: int
-
-
-@dataclass(frozen=True)
-class Lost:
-    """One failure code and the questions it names."""
-
-    code: str
-    stage: str
-    questions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -80,32 +70,30 @@ def overview(run: Tables) -> Overview:
     stages = tuple(run.manifest["stages"])
     of_hits = run.aggregate.filter(pl.col("stage").is_in(stages))
     shown = worth_showing(of_hits["metric"].unique(maintain_order=True).to_list())
-    lost = _lost(run.failures)
-    status = dict.fromkeys(("success", "failed", "error", "missing"), 0)
-    bad = unscored(run.run_id, _of(run.failures, "error"), _of(run.failures, "missing"))
-    status |= dict(run.failures["status"].value_counts().iter_rows())
+    end, golden = ended(run), asked(run)
+    bad = unscored(run.run_id, end.error, end.missing)
     return Overview(
         title=f"{run.manifest['name']} · {run.run_id}",
-        counts=_counts(run.questions),
+        counts=_counts(golden),
         corpus=_corpus(run.manifest["corpus"]),
         models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
         stages=stages,
-        population=_population(run.questions),
+        population=_population(golden),
         shown=shown,
         means=_means(run.aggregate),
         slices=_slices(run.slices, stages[-1], shown),
-        bounds=_bounds(run.failures),
-        answerable=run.failures.height,
-        denominators=_denominators(status, _aside(run.questions)),
-        status=status,
+        bounds=end.bounds,
+        answerable=end.answerable,
+        denominators=_denominators(end.status, golden.aside),
+        status=end.status,
         answers=answered(run),
-        lost=lost,
-        latency=_latency(run.latency, stages),
+        lost=end.lost,
+        latency=_latency(run.select("latency", ["stage", "mode", "latency_ms"]), stages),
         warnings=tuple(run.manifest["warnings"]),
         unscored=bad,
         next=bad
-        + advice([(item.code, item.questions) for item in lost])
-        + unlabelled(run.run_id, _open(run.questions)),
+        + advice([(item.code, item.questions) for item in end.lost])
+        + unlabelled(run.run_id, golden.unlabelled),
     )
 
 
@@ -134,27 +122,14 @@ def _corpus(corpus: Mapping[str, Any]) -> str:
     return f"{plural(documents, 'document')}{of}, {plural(corpus['chunks'], 'chunk')}"
 
 
-def _counts(questions: pl.DataFrame) -> str:
-    answerable = int(questions["answerable"].sum())
-    forbidden = questions.filter(pl.col("slices").list.contains("forbidden")).height
-    told = f" ({forbidden} of them for lack of access)" if forbidden else ""
-    open_ = _open(questions)
-    waiting = f" ({len(open_)} of them not labelled yet)" if open_ else ""
+def _counts(golden: Asked) -> str:
+    told = f" ({golden.forbidden} of them for lack of access)" if golden.forbidden else ""
+    open_ = len(golden.unlabelled)
+    waiting = f" ({open_} of them not labelled yet)" if open_ else ""
     return (
-        f"{plural(questions.height, 'question')}: {answerable} answerable{waiting}, "
-        f"{questions.height - answerable} not{told}"
+        f"{plural(golden.questions, 'question')}: {golden.answerable} answerable{waiting}, "
+        f"{golden.questions - golden.answerable} not{told}"
     )
-
-
-def _open(questions: pl.DataFrame) -> list[str]:
-    """The questions that are not labelled yet."""
-    return questions.filter(pl.col("labels") == UNLABELLED)["question_id"].to_list()
-
-
-def _aside(questions: pl.DataFrame) -> int:
-    """Synthetic questions that nobody checked, which count in their own slice only."""
-    unchecked = pl.col("slices").list.contains(SYNTHETIC) & pl.col("answerable")
-    return questions.filter(unchecked).height
 
 
 def _denominators(status: Mapping[str, int], aside: int) -> str:
@@ -171,9 +146,9 @@ def _denominators(status: Mapping[str, int], aside: int) -> str:
     )
 
 
-def _population(questions: pl.DataFrame) -> str:
+def _population(golden: Asked) -> str:
     """What the means are over."""
-    aside = _aside(questions)
+    aside = golden.aside
     told = f", {plural(aside, 'synthetic, unvalidated one')} aside" if aside else ""
     return f"Means over answerable questions{told}"
 
@@ -201,28 +176,6 @@ def _slices(
             values = (means.get(metric) for metric in shown)
             found.append((str(name), n, tuple(float("nan") if v is None else v for v in values)))
     return tuple(found)
-
-
-def _bounds(failures: pl.DataFrame) -> tuple[tuple[str, int], ...]:
-    """Every observed stage, in order, and the questions that reached it whole."""
-    stages = failures["observed_stages"].explode().drop_nulls().unique(maintain_order=True)
-    reached = failures["reached_stages"].explode().drop_nulls().value_counts()
-    counts = dict(reached.iter_rows())
-    return tuple((stage, counts.get(stage, 0)) for stage in stages)
-
-
-def _of(failures: pl.DataFrame, status: str) -> list[str]:
-    return failures.filter(pl.col("status") == status)["question_id"].sort().to_list()
-
-
-def _lost(failures: pl.DataFrame) -> tuple[Lost, ...]:
-    failed = failures.filter(pl.col("status") == "failed")
-    grouped = failed.group_by("code", "stage").agg("question_id", n=pl.len())
-    grouped = grouped.sort("n", "code", descending=[True, False])
-    return tuple(
-        Lost(row["code"], row["stage"], tuple(sorted(row["question_id"])))
-        for row in grouped.iter_rows(named=True)
-    )
 
 
 def _latency(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import polars as pl
@@ -99,7 +99,21 @@ class Tables(Protocol):
         """A row per (question_id, stage)."""
         ...
 
-    def rows(self, table: str, column: str, values: Sequence[str]) -> pl.DataFrame:
+    def columns(self, table: str) -> list[str]:
+        """The names of a table's columns."""
+        ...
+
+    def select(self, table: str, columns: Sequence[str], stage: str | None = None) -> pl.DataFrame:
+        """These columns of a table, of all its rows or of one stage's, and nothing else of it."""
+        ...
+
+    def parts(self, table: str, columns: Sequence[str]) -> Iterable[pl.DataFrame]:
+        """As `select`, by blocks of rows in order; at least one, which may be empty."""
+        ...
+
+    def rows(
+        self, table: str, column: str, values: Sequence[str], columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
         """The rows of a table where `column` is one of `values`, without reading the rest of it."""
         ...
 

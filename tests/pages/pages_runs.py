@@ -36,8 +36,20 @@ class Tables:
     def run_id(self) -> str:
         return self.manifest["run_id"]
 
-    def rows(self, table, column, values):
-        return getattr(self, table).filter(pl.col(column).is_in(list(values)))
+    def rows(self, table, column, values, columns=None):
+        found = getattr(self, table).filter(pl.col(column).is_in(list(values)))
+        return found if columns is None else found.select(columns)
+
+    def columns(self, table):
+        return getattr(self, table).columns
+
+    def select(self, table, columns, stage=None):
+        rows = getattr(self, table)
+        return (rows if stage is None else rows.filter(pl.col("stage") == stage)).select(columns)
+
+    def parts(self, table, columns, size=7):
+        rows = self.select(table, columns)
+        return [rows.head(0), *(rows.slice(at, size) for at in range(0, rows.height, size))]
 
 
 def frame(rows: list[dict], schema: pa.Schema) -> pl.DataFrame:

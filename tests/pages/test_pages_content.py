@@ -16,6 +16,7 @@ from rayeval.report.page.movement import movement
 from rayeval.report.page.run import run_page
 from rayeval.report.page.sentence import comparison_sentence, run_sentence
 from rayeval.report.page.shell import embedded, page
+from rayeval.report.whole import whole_of
 
 
 def data_of(html: bytes):
@@ -98,14 +99,20 @@ def test_the_sentence_of_a_run(rows, known, text, behind):
     assert (found.text, found.questions) == (text, behind)
 
 
-def ended(*rows):
-    schema = {
-        "question_id": pl.String,
-        "slices": pl.List(pl.String),
-        "change": pl.String,
-        "stage_after": pl.String,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row")
+def ends(*rows):
+    """rows: (question, slices, change, stage after)."""
+    was = {"lost": "success", "won": "X", "same": "X"}
+    moved = [(q, was[change], "success" if change == "won" else "Y" if change == "lost" else "X", None, stage)
+             for q, _, change, stage in rows]  # fmt: skip
+    names = ["question_id", "before", "after", "stage_before", "stage_after"]
+    moved = pl.DataFrame(moved, schema=dict.fromkeys(names, pl.String), orient="row")
+    slices = pl.DataFrame(
+        {"question_id": [row[0] for row in rows], "slices": [row[1] for row in rows]},
+        schema={"question_id": pl.String, "slices": pl.List(pl.String)},
+    )
+    ranks = pl.DataFrame(schema={"stage": pl.String, "base": pl.Int64, "new": pl.Int64})
+    unjudged = pl.DataFrame(schema={"stage": pl.String, "question_id": pl.String})
+    return whole_of(moved, ranks, unjudged, slices).ends
 
 
 def row(low=-0.1, high=0.1, slice_=None, p=None):
@@ -120,7 +127,7 @@ WON = [(f"w-{i}", [], "won", None) for i in range(5)]
 @pytest.mark.parametrize(
     ("rows", "deciding", "text"),
     [
-        pytest.param(LOST + SAME + WON, {None: row(), "ids": row(-0.2, -0.1)}, "Hold: ids lost 3 of 41, all at reranked: q-2, q-0, q-1", id="a slice under a rising whole"),
+        pytest.param(LOST + SAME + WON, {None: row(), "ids": row(-0.2, -0.1)}, "Hold: ids lost 3 of 41, all at reranked: q-0, q-1, q-2", id="a slice under a rising whole"),
         pytest.param(SAME, {None: row()}, "No difference that 40 questions can show (smallest detectable: 0.06)", id="nothing changed"),
         pytest.param(SAME, {None: row(math.nan, math.nan) | {"detectable": math.nan}}, "No difference that 40 questions can show", id="one cluster"),
         pytest.param(SAME + WON, {None: row(0.02, 0.04)}, "Ship: recall@5 at context rose by 0.03; 5 questions won, 0 lost", id="surely better"),
@@ -134,13 +141,13 @@ pytest.param(SAME, {None: row(0.0, 0.0)}, "No difference: 40 questions end as be
     ],
 )  # fmt: skip
 def test_the_sentence_of_a_comparison(rows, deciding, text):
-    assert comparison_sentence(ended(*rows), deciding, ["q-2", "q-0"]).text == text
+    assert comparison_sentence(ends(*rows), deciding).text == text
 
 
 def test_the_interval_is_said_beside_the_sentence():
-    held = comparison_sentence(ended(*LOST, *SAME), {"ids": row(-0.3, 0.1)}, [])
+    held = comparison_sentence(ends(*LOST, *SAME), {"ids": row(-0.3, 0.1)})
     assert held.note == "recall@5 at context changed by -0.10 (-0.30 to +0.10 for questions like these), which chance alone may give."  # fmt: skip
-    sure = comparison_sentence(ended(*LOST, *SAME), {"ids": row(-0.3, -0.1)}, [])
+    sure = comparison_sentence(ends(*LOST, *SAME), {"ids": row(-0.3, -0.1)})
     assert sure.note.endswith("(-0.30 to -0.10 for questions like these).")
 
 

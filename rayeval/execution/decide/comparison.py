@@ -18,23 +18,24 @@ from rayeval.comparison.deltas import deltas
 from rayeval.comparison.latency import latency_deltas
 from rayeval.comparison.measure import known
 from rayeval.comparison.pairs import Pairs, pair
-from rayeval.comparison.ranks import TOP, rank_movement, unjudged_differences
-from rayeval.comparison.transitions import counted, transitions
+from rayeval.comparison.transitions import counted
 from rayeval.errors import RunError
-from rayeval.execution.decide.shards import sharded_deltas, too_large
+from rayeval.execution.decide.facts import facts_of
+from rayeval.execution.decide.shards import Listed, listed, sharded_deltas, sharded_lists, too_large
 from rayeval.execution.evaluate import placed
-from rayeval.execution.guard import revealed
 from rayeval.execution.job import Options as Where
 from rayeval.execution.placement import Placement
 from rayeval.execution.runs import Run, load
+from rayeval.report import whole
 from rayeval.report.comparison import comparison_text
-from rayeval.report.overview import deciding_stage, worth_showing
+from rayeval.report.overview import worth_showing
 from rayeval.report.page.comparison import comparison_page
-from rayeval.report.tables import measured_stages
-from rayeval.words import plural
+from rayeval.report.whole import Whole, whole_of
 
 FACTS = "comparison.json"
 TABLES = ("deltas", "transitions", "latency", "ranks", "unjudged")
+COUNTS = ("ends", "moves", "open")
+"""Tables of a comparison that doesn't list all."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,15 @@ class Comparison:
     """What was compared, what differs and what to be careful about."""
     deltas: pl.DataFrame
     transitions: pl.DataFrame
+    """A row per answerable question: how it ended in both runs."""
     latency: pl.DataFrame
     ranks: pl.DataFrame
     """A row per (question, gold group, stage): its rank in both runs."""
     unjudged: pl.DataFrame
     """Unjudged hits that only one of the runs has near its top."""
+    whole: Whole
+    """Counts of all questions: of more than 20,000 that were read shard by shard, `transitions`,
+    `ranks` and `unjudged` have those that matter most (`facts["listed"]` says how many)."""
     sides: tuple[Run, Run]
     """Base, new."""
 
@@ -89,7 +94,7 @@ class Comparison:
             "comparison_id": self.comparison_id,
             "path": self.path,
             "deltas": stages,
-            "transitions": counted(self.transitions),
+            "transitions": counted(self.whole.ends),
             **{name: self.facts[name] for name in ("changed", "elsewhere", "warnings")},
         }
 
@@ -110,36 +115,44 @@ def compare_runs(base: Run, new: Run, options: Options) -> Comparison:
     shown = options.metrics or worth_showing(every)
     timed = "hardware" in options.allow or not differences.other_hardware(base, new)
     seed, count = options.seed, options.replicates
-    open_ = unjudged_differences(pairs)
+    figures, found = _computed(pairs, shown, options)
     return Comparison(
         comparison_id=_id(base, new, options),
         path=None,
-        facts=_facts(base, new, pairs, options, timed=timed) | {"unjudged": _counted(open_, pairs)},
-        deltas=_deltas(pairs, shown, options),
-        transitions=transitions(pairs),
+        facts=facts_of(base, new, pairs, found, options.purpose, timed=timed)
+        | {"seed": seed, "replicates": count},
+        deltas=figures,
+        transitions=found.transitions,
         latency=latency_deltas(base, new, seed=seed, count=count) if timed else _no_latency(),
-        ranks=rank_movement(pairs),
-        unjudged=open_,
+        ranks=found.ranks,
+        unjudged=found.unjudged,
+        whole=found.whole,
         sides=(base, new),
     )
 
 
-def _deltas(pairs: Pairs, shown: Sequence[str], options: Options) -> pl.DataFrame:
+def _computed(pairs: Pairs, shown: Sequence[str], options: Options) -> tuple[pl.DataFrame, Listed]:
+    """The differences, and what is told by question: shard by shard where that is too much."""
     seed, count = options.seed, options.replicates
     if not options.poisson and not too_large(pairs):
-        return deltas(pairs, shown, seed=seed, count=count)
+        return deltas(pairs, shown, seed=seed, count=count), listed(pairs)
     with placed(Placement(), options.where) as executor:
-        return sharded_deltas(pairs, shown, executor, seed=seed, count=count)
+        figures = sharded_deltas(pairs, shown, executor, seed=seed, count=count)
+        few = len(pairs.base.ids) <= whole.LISTED
+        return figures, listed(pairs) if few else sharded_lists(pairs, executor)
 
 
 def write_comparison(found: Comparison, runs: str) -> Comparison:
     """Its tables, its summary in Markdown, its page and its facts, below RUNS/comparisons."""
     folder = f"{runs.rstrip('/')}/comparisons/{found.comparison_id}"
     written = Comparison(**{**found.__dict__, "path": folder})
+    tables = {name: getattr(written, name) for name in TABLES}
+    if "listed" in found.facts:
+        tables |= {name: getattr(written.whole, name) for name in COUNTS}
     stated = {}
-    for name in TABLES:
+    for name, table in tables.items():
         data = io.BytesIO()
-        getattr(written, name).write_parquet(data, compression="zstd", statistics=False)
+        table.write_parquet(data, compression="zstd", statistics=False)
         stated[f"{name}.parquet"] = files.put(folder, f"{name}.parquet", data.getvalue())
     text = f"```\n{written}\n```\n"
     stated["comparison.md"] = files.put(folder, "comparison.md", text.encode())
@@ -162,69 +175,24 @@ def load_comparison(name: str, runs: str) -> Comparison:
         )
     try:
         facts = files.read_json(f"{folder}/{FACTS}")
-        tables = {
-            table: pl.read_parquet(io.BytesIO(files.read_bytes(f"{folder}/{table}.parquet")))
-            for table in TABLES
-        }
+        tables = _read(folder, TABLES)
+        counts = Whole(**_read(folder, COUNTS)) if "listed" in facts else None
         sides = load(str(facts["base"]), runs), load(str(facts["new"]), runs)
     except (ValueError, KeyError, TypeError, FileNotFoundError, pl.exceptions.PolarsError) as error:
         raise RunError(
             f"the comparison at {folder} is damaged ({error}); `rayeval compare` makes it anew"
         ) from error
-    return Comparison(folder.rpartition("/")[2], folder, facts, **tables, sides=sides)
+    if counts is None:
+        slices = sides[1].select("questions", ["question_id", "slices"])
+        counts = whole_of(tables["transitions"], tables["ranks"], tables["unjudged"], slices)
+    return Comparison(folder.rpartition("/")[2], folder, facts, **tables, whole=counts, sides=sides)
 
 
-def _counted(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
-    """The unjudged hits of the last shared stage on which the runs differ."""
-    stage = deciding_stage(pairs.stages) if pairs.stages else None
-    here = open_.filter(pl.col("stage").eq_missing(pl.lit(stage)))
-    return {"stage": stage, "k": TOP, "hits": here.height,
-            "questions": here["question_id"].n_unique()}  # fmt: skip
-
-
-def _facts(base: Run, new: Run, pairs: Pairs, options: Options, *, timed: bool) -> dict[str, Any]:
-    changed = differences.changed(base, new)
+def _read(folder: str, names: Sequence[str]) -> dict[str, pl.DataFrame]:
     return {
-        "base": base.run_id,
-        "new": new.run_id,
-        "questions": len(pairs.base.ids),
-        "clusters": int(pairs.clusters.max()) + 1,
-        "only_base": list(pairs.lost),
-        "only_new": list(pairs.added),
-        "changed": changed,
-        "elsewhere": differences.elsewhere(base, new),
-        "warnings": list(_warnings(base, new, pairs, changed, options, timed=timed)),
-        "seed": options.seed,
-        "replicates": options.replicates,
+        name: pl.read_parquet(io.BytesIO(files.read_bytes(f"{folder}/{name}.parquet")))
+        for name in names
     }
-
-
-def _warnings(
-    base: Run, new: Run, pairs: Pairs, changed: Sequence[str], options: Options, *, timed: bool
-) -> list[str]:
-    look = revealed(base, new, options.purpose)
-    found = [look] if look else []
-    parts = sorted(differences.groups(changed))
-    if len(parts) > 1:
-        found.append(
-            f"more than one thing changed ({', '.join(parts)}): the differences can't be laid to "
-            "any of them alone"
-        )
-    if not any(pairs.metrics(stage) for stage in pairs.stages):
-        sides = [", ".join(measured_stages(run)) for run in (base, new)]
-        found.append(
-            "no metric is compared: the runs share no stage with the same metric (the baseline "
-            f"has {sides[0]}; the new run {sides[1]})"
-        )
-    if pairs.lost or pairs.added:
-        found.append(
-            f"compared on {plural(len(pairs.base.ids), 'shared question')}; only in the "
-            f"baseline: {len(pairs.lost)}, only in the new run: {len(pairs.added)}"
-        )
-    if not timed:
-        found.append("latency is not compared: the two runs were timed on different hardware")
-    found += [f"{why} (compared all the same)" for why in differences.obstacles(base, new).values()]
-    return found
 
 
 def _id(base: Run, new: Run, options: Options) -> str:

@@ -132,7 +132,7 @@ def _locked(gate: Gate, run: Tables, records: Sequence[Record]) -> str | None:
         return None
     if not tasks:
         return None
-    asked = run.questions
+    asked = run.select("questions", ["language", "slices"])
     if gate.slice is not None:
         asked = asked.filter(pl.col("slices").list.contains(gate.slice))
     known = [*pinned(run.manifest.get("calibration")), *records]

@@ -14,12 +14,12 @@ from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
 from rayeval.report.page.questions import chosen, question_columns
 from rayeval.report.page.run import detailed, headroom, made_of, side_of
-from rayeval.report.page.sentence import LOST, WON, comparison_sentence
+from rayeval.report.page.sentence import comparison_sentence
 from rayeval.report.page.shell import page
 from rayeval.report.tables import Tables
+from rayeval.report.whole import ORDER, SAME, change
 from rayeval.words import plural
 
-SUCCESS = "success"
 DECIDES = ("recall@5", "all_groups@5", "hit@5")
 """Metrics by which a comparison is summed up, in order of preference."""
 DELTA = ("slice", "stage", "metric", "base", "new", "mean", "low", "high", "p", "p_holm", "n",
@@ -29,30 +29,29 @@ DELTA = ("slice", "stage", "metric", "base", "new", "mean", "low", "high", "p", 
 def comparison_page(found: Compared) -> bytes:
     """A comparison as one HTML file; the same comparison gives the same bytes."""
     base, new = found.sides
-    ended = changes(found)
-    order = _worst_first(ended)
-    sentence = comparison_sentence(ended, _deciding(found.deltas), order)
-    shared = new.questions.filter(~pl.col("question_id").is_in(found.facts["only_new"]))
-    rows = chosen(shared, order)
-    ids = detailed(rows, shared.height, [*sentence.questions, *order])
+    order = _worst_first(found.transitions)
+    sentence = comparison_sentence(found.whole.ends, _deciding(found.deltas))
+    rows, total = chosen(new, order, found.facts["only_new"])
+    ids = detailed(rows, total, [*sentence.questions, *order])
     texts = parts.Passages()
+    facts = overview(base), overview(new)
     sides = [
-        side_of(run, overview(run), rows, parts.details(run, ids, _ranks(run, ids), texts), called)
-        for run, called in ((base, "before"), (new, "after"))
+        side_of(run, of, rows, parts.details(run, ids, _ranks(run, ids), texts), called)
+        for run, of, called in zip((base, new), facts, ("before", "after"), strict=True)
     ]
     data = {
         "kind": "comparison",
         "behind": sentence.questions[:100],
         "note": sentence.note,
-        "total": shared.height,
+        "total": total,
         **_told(found.facts),
-        "headroom": headroom(new, overview(new)),
+        "headroom": headroom(new, facts[1]),
         "questions": question_columns(rows),
         "sides": sides,
         "passages": texts.rows,
         "deltas": _deltas(found.deltas),
         "latency": [list(row) for row in found.latency.iter_rows()],
-        "movement": movement(found.ranks),
+        "movement": movement(found.ranks, found.whole.moves),
         "madeOf": made_of(new),
     }
     return page(f"{new.run_id} against {base.run_id}", sentence.text, data)
@@ -69,27 +68,11 @@ def _told(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def changes(found: Compared) -> pl.DataFrame:
-    """`question_id, slices, change, stage_after` of every shared question: `won` and `lost` by
-    whether all its gold reached the end."""
-    moved = found.transitions.with_columns(
-        change=pl.when(pl.col("before") == pl.col("after")).then(pl.lit("same"))
-        .when(pl.col("after") == SUCCESS).then(pl.lit(WON))
-        .when(pl.col("before") == SUCCESS).then(pl.lit(LOST))
-        .otherwise(pl.lit("moved"))
-    )  # fmt: skip
-    slices = found.sides[1].questions.select("question_id", "slices")
-    return moved.join(slices, on="question_id", how="inner").sort("question_id").select(
-        "question_id", "slices", "change", "stage_after"
-    )  # fmt: skip
-
-
-def _worst_first(ended: pl.DataFrame) -> list[str]:
-    """What was lost, then what fails elsewhere, then what was won."""
-    order = {LOST: 0, "moved": 1, WON: 2}
-    rows = ended.filter(pl.col("change") != "same")
-    rows = rows.with_columns(place=pl.col("change").replace_strict(order, return_dtype=pl.Int64))
-    return rows.sort("place", "question_id")["question_id"].to_list()
+def _worst_first(transitions: pl.DataFrame) -> list[str]:
+    """What was lost, then what fails elsewhere, then what was won; no more than a page lists."""
+    rows = transitions.with_columns(change=change()).filter(pl.col("change") != SAME)
+    place = pl.col("change").replace_strict(ORDER, return_dtype=pl.Int64)
+    return rows.sort(place, "question_id")["question_id"].to_list()
 
 
 def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:

@@ -18,6 +18,7 @@ AROUND = 400
 """Characters of the source on either side of gold."""
 CHARS = 1_500
 """Of one passage that a page holds."""
+PLACED = ("chunk_id", "source_id", "revision_id", "spans")
 EVIDENCE = ("evidence_id", "group_id", "source_id", "revision_id", "quote", "relevance", "gold",
             "whole", "found")  # fmt: skip
 
@@ -122,8 +123,7 @@ def _spread(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _overlapping(run: Tables, hits: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
     """`question_id, chunk_id` of the hits that share text with evidence."""
-    places = run.rows("passages", "chunk_id", hits["chunk_id"].unique().to_list())
-    places = places.select("chunk_id", "source_id", "revision_id", "spans")
+    places = run.rows("passages", "chunk_id", hits["chunk_id"].unique().to_list(), PLACED)
     sources = evidence.select("source_id", "revision_id").unique()
     places = _spread(places.join(sources, on=["source_id", "revision_id"], how="semi"))
     pairs = hits.select("question_id", "chunk_id").unique().join(places, on="chunk_id")
@@ -136,8 +136,7 @@ def _overlapping(run: Tables, hits: pl.DataFrame, evidence: pl.DataFrame) -> pl.
 def _near(run: Tables, evidence: pl.DataFrame) -> list[str]:
     """The passages that hold evidence or stand beside it, by id."""
     sources = evidence["source_id"].drop_nulls().unique().to_list()
-    places = run.rows("passages", "source_id", sources)
-    places = _spread(places.select("chunk_id", "source_id", "revision_id", "spans"))
+    places = _spread(run.rows("passages", "source_id", sources, PLACED))
     both = places.join(
         evidence.drop("question_id").unique(), on=["source_id", "revision_id"], suffix="_gold"
     ).filter(

@@ -7,52 +7,41 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.report.whole import farthest, moves_of
+
+WAYS = ("up", "down", "entered", "left", "same", "absent")
 FARTHEST = 12
 """Moves named one by one for each pair of stages."""
 
 
-def movement(table: pl.DataFrame) -> list[dict[str, Any]]:
+def movement(table: pl.DataFrame, moves: pl.DataFrame | None = None) -> list[dict[str, Any]]:
     """A plot per stage.
 
-    table: `question_id, group_id, stage, base, new`: ranks, null where not found.
+    table: `question_id, group_id, stage, base, new`: ranks, null where not found; not all of them
+    where `moves` (report.whole.Whole) counts what it lacks.
     Every plot has `points` [rank before, rank after, how many groups] and the `farthest` moves.
     """
+    moves = moves_of(table) if moves is None else moves
+    far = dict(table.with_columns(size=farthest()).group_by("stage"))
     found = []
-    for (stage,), rows in table.group_by("stage", maintain_order=True):
-        seen = rows.filter(pl.col("base").is_not_null() | pl.col("new").is_not_null())
-        points = seen.group_by("base", "new").len().sort("base", "new")
-        base, new = pl.col("base"), pl.col("new")
-        counts = {
-            "up": seen.filter(new < base).height,
-            "down": seen.filter(new > base).height,
-            "entered": seen.filter(base.is_null()).height,
-            "left": seen.filter(new.is_null()).height,
-            "same": seen.filter(new == base).height,
-            "absent": rows.height - seen.height,
-        }
+    for (stage,), rows in moves.group_by("stage", maintain_order=True):
+        counts = dict(rows.group_by("moved").agg(pl.col("n").sum()).iter_rows())
+        points = rows.filter(pl.col("moved") != "absent").sort("base", "new")
         found.append(
             {
                 "stage": stage,
-                "points": [list(point) for point in points.iter_rows()],
-                "counts": counts,
-                "farthest": [list(row) for row in _farthest(seen).iter_rows()],
+                "points": [list(point) for point in points.select("base", "new", "n").iter_rows()],
+                "counts": {name: counts.get(name, 0) for name in WAYS},
+                "farthest": [list(row) for row in _farthest(far[stage,]).iter_rows()],
             }
         )
     return found
 
 
-def _farthest(seen: pl.DataFrame) -> pl.DataFrame:
-    """Gold that left the list from near its top first, then by how often its rank doubled."""
-    doubled = pl.col("new").log(2) - pl.col("base").log(2)
-    lost, entered = 10 - pl.col("base").log(2) / 10, 9 - pl.col("new").log(2) / 10
-    size = (
-        pl.when(pl.col("new").is_null()).then(lost)
-        .when(pl.col("base").is_null()).then(entered)
-        .otherwise(doubled.abs())
-    )  # fmt: skip
-    rows = seen.with_columns(size=size).filter(pl.col("size") > 0)
-    rows = rows.sort("size", "question_id", "group_id", descending=[True, False, False])
-    return rows.head(FARTHEST).select("question_id", "group_id", "base", "new")
+def _farthest(rows: pl.DataFrame) -> pl.DataFrame:
+    moved = rows.filter(pl.col("size") > 0)
+    moved = moved.sort("size", "question_id", "group_id", descending=[True, False, False])
+    return moved.head(FARTHEST).select("question_id", "group_id", "base", "new")
 
 
 def between(ranks: pl.DataFrame, stages: list[str]) -> pl.DataFrame:

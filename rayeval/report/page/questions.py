@@ -14,14 +14,15 @@ MOST = 20_000
 UNANSWERABLE = "unanswerable"
 AUTOMATIC = ("split:", "language:", "origin:", "answerable:")
 """Slices that have a column of their own."""
+SHOWN = ["question_id", "question", "language", "origin", "split", "slices"]
+FAILURES = ["question_id", "status", "code", "stage", "observed_stages", "reached_stages"]
 KEPT, LOST, UNSEEN = "k", "l", "-"
 
 
-def endings(run: Tables) -> pl.DataFrame:
-    """`question_id, ended, stage, marks` of every question: how it ended, where it failed, and for
-    every stage of the walk whether all its gold was there; one letter each."""
-    stages = walked(run)
-    failures = run.failures
+def endings(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFrame:
+    """`question_id, ended, stage, marks` of these questions, in their order: how each ended, where
+    it failed, and for every stage of the walk whether all its gold was there; one letter each."""
+    failures = run.rows("failures", "question_id", ids, FAILURES)
     kept, seen = pl.col("reached_stages"), pl.col("observed_stages")
     letters = [
         pl.when(kept.list.contains(stage)).then(pl.lit(KEPT))
@@ -32,16 +33,13 @@ def endings(run: Tables) -> pl.DataFrame:
     ended = pl.when(pl.col("status") == "failed").then("code").otherwise("status")
     marks = pl.concat_str(letters) if letters else pl.lit("")
     table = failures.select("question_id", ended.alias("ended"), "stage", marks.alias("marks"))
-    found = run.questions.select("question_id").join(table, on="question_id", how="left")
-    return found.with_columns(
+    asked = run.rows("questions", "question_id", ids, ["question_id"]).join(
+        table, on="question_id", how="left"
+    ).with_columns(
         pl.col("ended").fill_null(UNANSWERABLE), pl.col("marks").fill_null(UNSEEN * len(stages))
-    ).sort("question_id")
-
-
-def walked(run: Tables) -> list[str]:
-    """Every stage that some question's walk observed, in order."""
-    seen = run.failures["observed_stages"].explode().drop_nulls()
-    return [str(stage) for stage in seen.unique(maintain_order=True)]
+    )  # fmt: skip
+    wanted = pl.DataFrame({"question_id": ids}, schema={"question_id": pl.String})
+    return wanted.join(asked, on="question_id", how="left", maintain_order="left")
 
 
 def question_columns(questions: pl.DataFrame) -> dict[str, Any]:
@@ -70,10 +68,19 @@ def coded(column: pl.Series) -> dict[str, Any]:
     return {"values": values, "codes": [number.get(value, -1) for value in column.to_list()]}
 
 
-def chosen(questions: pl.DataFrame, first: Sequence[str], most: int = MOST) -> pl.DataFrame:
-    """At most `most` questions, sorted by id: those named `first`, then others."""
-    if questions.height <= most:
-        return questions.sort("question_id")
-    named = questions["question_id"].is_in(list(first))
-    order = pl.concat([questions.filter(named), questions.filter(~named)])
-    return order.head(most).sort("question_id")
+def chosen(
+    run: Tables, first: Sequence[str], aside: Sequence[str] = (), most: int = MOST
+) -> tuple[pl.DataFrame, int]:
+    """At most `most` of the run's questions, sorted by id: those named `first`, then others; and
+    how many there are. aside: those that don't count."""
+    every = run.select("questions", ["question_id"])["question_id"]
+    every = every.filter(~every.is_in(list(aside)))
+    ids = every
+    if len(every) > most:
+        named = pl.Series("question_id", first[:most], pl.String)
+        named = named.filter(named.is_in(every.implode()))
+        others = every.filter(~every.is_in(named.implode())).head(most - len(named))
+        ids = pl.concat([named, others])
+    return run.rows("questions", "question_id", ids.to_list(), SHOWN).sort("question_id"), len(
+        every
+    )

@@ -11,7 +11,7 @@ from rayeval.report.gold import RANKS, gold_ranks
 from rayeval.report.overview import Overview, overview
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import between, movement
-from rayeval.report.page.questions import MOST, chosen, coded, endings, question_columns, walked
+from rayeval.report.page.questions import MOST, chosen, coded, endings, question_columns
 from rayeval.report.page.sentence import run_sentence
 from rayeval.report.page.shell import page
 from rayeval.report.tables import Tables
@@ -26,18 +26,19 @@ FAILED = ("failed", "error", "missing")
 def run_page(run: Tables, facts: Overview | None = None) -> bytes:
     """A run as one HTML file; the same run gives the same bytes. facts: where they are known."""
     facts = facts or overview(run)
-    bad = run.failures.filter(pl.col("status").is_in(FAILED))["question_id"].sort().to_list()
+    ends = run.select("failures", ["question_id", "status", "stage"])
+    bad = ends.filter(pl.col("status").is_in(FAILED))["question_id"].sort().to_list()
     ranks = ranks_of(run, bad)
-    sentence = run_sentence(run.failures, ranks)
-    rows = chosen(run.questions, bad)
+    sentence = run_sentence(ends, ranks)
+    rows, total = chosen(run, bad)
     texts = parts.Passages()
-    ids = detailed(rows, run.questions.height, [*sentence.questions, *bad])
+    ids = detailed(rows, total, [*sentence.questions, *bad])
     ids = ids if has_hits(run, ids) else []
     side = side_of(run, facts, rows, parts.details(run, ids, ranks, texts), "this run")
     data = {
         "kind": "run",
         "behind": sentence.questions[:100],
-        "total": run.questions.height,
+        "total": total,
         "counts": f"{facts.counts}; {facts.corpus}.",
         "next": facts.next,
         "warnings": facts.warnings,
@@ -53,7 +54,7 @@ def run_page(run: Tables, facts: Overview | None = None) -> bytes:
 
 def ranks_of(run: Tables, bad: Sequence[str]) -> pl.DataFrame:
     """Gold ranks of all questions, or of a part of those that failed where there are too many."""
-    ids = run.questions["question_id"].to_list()
+    ids = run.select("questions", ["question_id"])["question_id"].to_list()
     ids = ids if len(ids) <= MOST else list(bad)[: parts.SOME]
     return gold_ranks(run, ids, run.manifest["stages"]) if ids else pl.DataFrame(schema=RANKS)
 
@@ -74,13 +75,12 @@ def side_of(
     run: Tables, facts: Overview, rows: pl.DataFrame, found: dict[str, Any], called: str
 ) -> dict[str, Any]:
     """One run as the page's scripts know it. rows: the questions that the page holds."""
-    ended = rows.select("question_id").join(
-        endings(run), on="question_id", how="left", maintain_order="left"
-    )
+    walked = [stage for stage, _ in facts.bounds]
+    ended = endings(run, rows["question_id"].to_list(), walked)
     return {
         "run": run.run_id,
         "called": called,
-        "walked": walked(run),
+        "walked": walked,
         "stages": list(facts.stages),
         "ended": coded(ended["ended"]),
         "lostAt": coded(ended["stage"]),
@@ -98,24 +98,23 @@ def side_of(
         ],
         "slices": slices(run, facts),
         "latency": [list(row) for row in facts.latency],
-        "depths": depths(run),
+        "depths": depths(run, walked),
         "details": found,
     }
 
 
 def headroom(run: Tables, facts: Overview) -> list[dict[str, Any]]:
     """Per stage, in order: the questions whose gold it is the first to lose, and what it takes."""
-    failed = run.failures.filter(pl.col("status") == "failed").sort("question_id")
-    by_stage = {
-        str(stage): rows for (stage,), rows in failed.group_by("stage", maintain_order=True)
-    }
+    by_stage: dict[str, list[str]] = {}
+    for item in facts.lost:
+        by_stage.setdefault(str(item.stage), []).extend(item.questions)
     times = {row[0]: row for row in facts.latency}
-    spent = _cost(run.latency)
-    order = [stage for stage in walked(run) if stage in by_stage or stage in times]
+    spent = _cost(run)
+    order = [stage for stage, _ in facts.bounds if stage in by_stage or stage in times]
     return [
         {
             "stage": stage,
-            "lost": by_stage[stage]["question_id"].to_list()[:MOST] if stage in by_stage else [],
+            **_listed(sorted(by_stage.get(stage, []))),
             "ms": times[stage][2] if stage in times else None,
             "p95": times[stage][3] if stage in times else None,
             "mode": times[stage][1] if stage in times else None,
@@ -125,10 +124,16 @@ def headroom(run: Tables, facts: Overview) -> list[dict[str, Any]]:
     ]
 
 
-def _cost(latency: pl.DataFrame) -> dict[str, str]:
+def _listed(lost: Sequence[str]) -> dict[str, Any]:
+    """As many as a page lists, and their number where it is larger."""
+    return {"lost": lost[:MOST], **({"all": len(lost)} if len(lost) > MOST else {})}
+
+
+def _cost(run: Tables) -> dict[str, str]:
     """What a question costs at each stage on average, in words."""
-    names = [name for name in COST if name in latency.columns]
-    means = latency.group_by("stage").agg(pl.col(names).mean())
+    known = run.columns("latency")
+    names = [name for name in COST if name in known]
+    means = run.select("latency", ["stage", *names]).group_by("stage").agg(pl.col(names).mean())
     return {
         row["stage"]: ", ".join(
             f"{row[name]:,.0f} {COST[name]}" for name in names if row[name]
@@ -146,7 +151,7 @@ def slices(run: Tables, facts: Overview, most: int = 200) -> list[list[Any]]:
     return [list(row) for row in rows.select("slice", "stage", "metric", "mean", "n").iter_rows()]
 
 
-def depths(run: Tables) -> dict[str, int]:
+def depths(run: Tables, walked: Sequence[str]) -> dict[str, int]:
     """Stage → how many hits it keeps at most, where the configuration says so."""
     config = run.manifest.get("config") or {}
     found: dict[str, int | None] = {}
@@ -154,7 +159,7 @@ def depths(run: Tables) -> dict[str, int]:
         found |= dict.fromkeys((name, f"{name}_exact", f"{name}_ann"), arm.get("depth"))
     for stage, part in (("fused", "fuse"), ("reranked", "rerank"), ("context", "context")):
         found[stage] = (config.get(part) or {}).get("depth")
-    return {stage: depth for stage, depth in found.items() if depth and stage in walked(run)}
+    return {stage: depth for stage, depth in found.items() if depth and stage in walked}
 
 
 def main_line(run: Tables) -> list[str]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.report.whole import LOST, NAMED, WON, change
 from rayeval.words import plural, verb
 
 SHOWN = 6
 SHARE = 0.05
 """Of its questions that a part must have lost, net, to hold a change back."""
-WON, LOST = "won", "lost"
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Part:
 
     name: str | None
     n: int
-    lost: tuple[str, ...]
+    lost: int
     won: int
 
     @property
     def net(self) -> int:
         """Questions lost beyond those won."""
-        return len(self.lost) - self.won
+        return self.lost - self.won
 
     @property
     def holds(self) -> bool:
@@ -77,7 +77,7 @@ def run_sentence(failures: pl.DataFrame, ranks: pl.DataFrame) -> Sentence:
 
 
 def comparison_sentence(
-    ended: pl.DataFrame, deciding: Mapping[str | None, dict[str, Any]], order: Sequence[str]
+    ends: pl.DataFrame, deciding: Mapping[str | None, dict[str, Any]]
 ) -> Sentence:
     """Hold, ship, or that the questions can't tell.
 
@@ -85,18 +85,19 @@ def comparison_sentence(
     the deciding metric fell beyond chance (its interval lies below 0; in a slice, Holm's p < 0.05
     too). Ship: that interval lies above 0 over all questions. Gates decide what really ships; this
     speaks of these questions.
-    ended: `question_id, slices, change (won | lost | …), stage_after`. deciding: the deciding
-    metric's rows of deltas, by slice. order: question ids, worst first.
+    ends: of all questions and by slice (report.whole.Whole). deciding: the deciding metric's rows
+    of deltas, by slice.
     """
-    parts = [part for part in _parts(ended) if part.holds]
+    ends = ends.with_columns(change=change())
+    parts = [part for part in _parts(ends) if part.holds]
     if parts:
         worst = min(parts, key=lambda part: (-part.net, part.n, part.name or ""))
-        return _hold(worst, ended, deciding.get(worst.name), order)
-    lost, won = (
-        ended.filter(pl.col("change") == change)["question_id"].sort().to_list()
-        for change in (LOST, WON)
-    )
-    counts, behind = f"{plural(len(won), 'question')} won, {len(lost)} lost", (*lost, *won)
+        return _hold(worst, _within(ends, worst.name), deciding.get(worst.name))
+    every = _within(ends, None)
+    ways = [every.filter(pl.col("change") == way) for way in (LOST, WON)]
+    behind = tuple(name for rows in ways for name in _first(rows))
+    lost, won = (int(rows["n"].sum()) for rows in ways)
+    counts = f"{plural(won, 'question')} won, {lost} lost"
     whole = deciding.get(None)
     sure = [row for row in deciding.values() if _fell(row)]
     if not sure and whole is not None and whole["low"] > 0:
@@ -104,7 +105,7 @@ def comparison_sentence(
     if sure:
         row = min(sure, key=lambda row: row["mean"])
         return Sentence(f"{_moved(row)}; {counts}", behind, _sureness(row))
-    n = plural(ended.height if whole is None else whole["n"], "question")
+    n = plural(int(every["n"].sum()) if whole is None else whole["n"], "question")
     return _undecided(n, counts, behind, whole)
 
 
@@ -135,20 +136,26 @@ def _undecided(
     return Sentence(f"No difference that {n} can show{limit}", behind, note)
 
 
-def _hold(
-    worst: Part, ended: pl.DataFrame, row: dict[str, Any] | None, order: Sequence[str]
-) -> Sentence:
+def _hold(worst: Part, ends: pl.DataFrame, row: dict[str, Any] | None) -> Sentence:
     """What the worst part lost, and where."""
-    place = {name: number for number, name in enumerate(order)}
-    ids = sorted(worst.lost, key=lambda name: (place.get(name, len(place)), name))
-    stages = ended.filter(pl.col("question_id").is_in(ids))["stage_after"].drop_nulls()
-    counted = stages.value_counts().sort("count", "stage_after", descending=[True, False])
-    top, count = counted.row(0) if counted.height else ("an unknown stage", len(ids))
-    share = f"{count} " if count < len(ids) else "all " if count > 1 else ""
+    lost = ends.filter(pl.col("change") == LOST)
+    stages = lost.drop_nulls("stage_after").group_by("stage_after").agg(pl.col("n").sum())
+    counted = stages.sort("n", "stage_after", descending=[True, False])
+    top, count = counted.row(0) if counted.height else ("an unknown stage", worst.lost)
+    share = f"{count} " if count < worst.lost else "all " if count > 1 else ""
     won = f" and won {worst.won}" if worst.won else ""
     who = worst.name or "all questions"
-    found = _with(f"Hold: {who} lost {len(ids)} of {worst.n}{won}, {share}at {top}", ids)
-    return replace(found, note=_sureness(row) if row else "")
+    text = f"Hold: {who} lost {worst.lost} of {worst.n}{won}, {share}at {top}"
+    return replace(_with(text, _first(lost)), note=_sureness(row) if row else "")
+
+
+def _within(ends: pl.DataFrame, slice_: str | None) -> pl.DataFrame:
+    return ends.filter(pl.col("slice").eq_missing(pl.lit(slice_, pl.String)))
+
+
+def _first(ends: pl.DataFrame) -> list[str]:
+    """The first NAMED ids, in order."""
+    return ends["ids"].explode().drop_nulls().sort().head(NAMED).to_list()
 
 
 def _sureness(row: Mapping[str, Any]) -> str:
@@ -161,18 +168,15 @@ def _sureness(row: Mapping[str, Any]) -> str:
     return f"{spread}." if beyond else f"{spread}, which chance alone may give."
 
 
-def _parts(ended: pl.DataFrame) -> list[Part]:
+def _parts(ends: pl.DataFrame) -> list[Part]:
     """All questions, and every slice."""
-    whole = ended.with_columns(slice=pl.lit(None, pl.String))
-    every = ended.explode("slices").rename({"slices": "slice"}).drop_nulls("slice")
-    columns = ["slice", "question_id", "change"]
-    table = pl.concat([whole.select(columns), every.select(columns)])
-    found = []
-    for (name,), rows in table.group_by("slice", maintain_order=True):
-        lost = rows.filter(pl.col("change") == LOST)["question_id"].to_list()
-        won = rows.filter(pl.col("change") == WON).height
-        found.append(Part(None if name is None else str(name), rows.height, tuple(lost), won))
-    return found
+    n = pl.col("n")
+    counts = ends.group_by("slice").agg(
+        n.sum(),
+        lost=n.filter(pl.col("change") == LOST).sum(),
+        won=n.filter(pl.col("change") == WON).sum(),
+    )
+    return [Part(*row) for row in counts.select("slice", "n", "lost", "won").iter_rows()]
 
 
 def _with(text: str, ids: Sequence[str]) -> Sentence:

@@ -70,6 +70,8 @@ const bar = (share, lost, was) =>
       : null,
   );
 
+const countLost = (item) => item.all ?? item.lost.length; // more than the page lists
+
 /** The button with how many questions a stage could win back; it opens their list below. */
 const lostCell = (item, id, row, columns) => {
   if (!item || !item.lost.length) return td("");
@@ -94,7 +96,7 @@ const lostCell = (item, id, row, columns) => {
         );
       },
     },
-    item.lost.length.toLocaleString("en"),
+    countLost(item).toLocaleString("en"),
     hidden(` questions first lost at ${item.stage}; list them`),
   );
   return td(button);
@@ -119,7 +121,7 @@ const waterfall = () => {
     const item = headroom.get(stage);
     const kept = bounds.get(stage);
     const share = kept && now.answerable ? kept / now.answerable : 0;
-    const lost = item && now.answerable ? item.lost.length / now.answerable : 0;
+    const lost = item && now.answerable ? countLost(item) / now.answerable : 0;
     const old =
       before && before.answerable && was.has(stage) ? was.get(stage) / before.answerable : null;
     const row = h(
