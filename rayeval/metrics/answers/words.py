@@ -3,10 +3,10 @@
 In this order: NFC; case folded; marks of citations (`[E1]`, `[E1, E3]`) taken out; separators of
 thousands taken out (1,000 = 1000) and Korean numerals written in digits (`korean.py`); brackets
 become spaces (but for one that closes before Hangul: 서울(Seoul)은) and every other punctuation
-mark or symbol goes, but a point between digits (3.5 is not 35); white space parts words, and so does every
-character of Chinese and Japanese, which have none; particles come off Korean ones (`korean.py`).
-The articles a, an and the are no words, unless the reference
-consists of nothing else.
+mark or symbol goes, but a point between digits (3.5 is not 35); white space parts words, and so
+does every character of Chinese and Japanese, which have none; particles come off Korean ones
+(`korean.py`). The articles a, an and the are no words, unless the reference consists of nothing
+else.
 Source: for English the steps are SQuAD's, Rajpurkar et al. 2016, doi:10.18653/v1/D16-1264.
 """
 
