@@ -16,6 +16,8 @@ from rayeval.report.tables import Tables
 BUYS = (("closed_book", "answer", "context buys"),
         ("answer", "gold_context", "perfect retrieval would buy"))  # fmt: skip
 """(less, more, what the difference is)."""
+HELD = ("right", "partly right", "wrong", "not known", "refused")
+"""What became of an answer, as answers are counted by what their context held."""
 MEANT = ("answer_correctness", "claim_f1", "faithfulness", "contains_reference", "exact_match",
          "token_f1", "rouge_l", "abstained")  # fmt: skip
 """The metrics whose differences between brackets mean something."""
@@ -25,10 +27,10 @@ def answered(run: Tables) -> tuple[Shown, ...]:
     """The tables of answers, and of the scores that could tell when to refuse; only those with
     something to say."""
     made: list[Callable[[Tables], Shown]] = (
-        [_metrics, _brackets, _spread, _refusals, spent_table] if variants(run) else []
+        [metric_table, _brackets, spread_table, _refusals, spent_table] if variants(run) else []
     )
     if "thresholds.parquet" in run.manifest.get("files", ()):
-        made.append(_scores)
+        made.append(score_table)
     return tuple(table for table in (make(run) for make in made) if table.rows or table.notes)
 
 
@@ -125,7 +127,7 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else math.nan
 
 
-def _metrics(run: Tables) -> Shown:
+def metric_table(run: Tables) -> Shown:
     """A row per metric that some question has a value, or a failure, of."""
     stages = variants(run)
     cells = {(r["stage"], r["metric"]): r for r in run.aggregate.iter_rows(named=True)
@@ -164,7 +166,7 @@ def _brackets(run: Tables) -> Shown:
                  tuple(rows))  # fmt: skip
 
 
-def _spread(run: Tables) -> Shown:
+def spread_table(run: Tables) -> Shown:
     """Of answers given several times."""
     own = run.spread.filter(pl.col("stage") == "answer", pl.col("metric").is_in(MEANT))
     rows = [
@@ -177,16 +179,30 @@ def _spread(run: Tables) -> Shown:
 
 def _refusals(run: Tables) -> Shown:
     """Evidence × refused × right, and the rates."""
-    notes = [s for stage in _handed(run) for s in _rates(stage, rates(run.abstention, stage))]
+    rows = [
+        Row(held if can else "unanswerable", tuple(map(str, counts)))
+        for can, held, counts in by_evidence(run)
+    ]
+    title, columns = "Answers by what their context held", ("context held", *HELD)
+    return Shown(title, columns, tuple(rows), refusal_notes(run))
+
+
+def by_evidence(run: Tables) -> tuple[tuple[bool, str, tuple[int, ...]], ...]:
+    """(answerable, how much of the evidence the context held, how many are HELD) of the answers of
+    the stage `answer` to all questions that count for means."""
     own = run.abstention.filter(pl.col("stage") == "answer", pl.col("slice").is_null())
     rows = []
     for (can, level), part in own.group_by("answerable", "evidence", maintain_order=True):
-        held = "unanswerable" if not can else f"{level or 'unknown'} of the evidence"
         counts = [_count(part, refused=False, right=kind) for kind in ("right", "partial", "wrong")]
         unknown = _count(part, refused=False, right=None)
-        rows.append(Row(held, (*map(str, (*counts, unknown, _count(part, refused=True))),)))
-    columns = ("context held", "right", "partly right", "wrong", "not known", "refused")
-    return Shown("Answers by what their context held", columns, tuple(rows), tuple(notes))
+        held = f"{level or 'unknown'} of the evidence"
+        rows.append((bool(can), held, (*counts, unknown, _count(part, refused=True))))
+    return tuple(rows)
+
+
+def refusal_notes(run: Tables) -> tuple[str, ...]:
+    """Right and false refusals of every stage with a context, a line each."""
+    return tuple(s for stage in _handed(run) for s in _rates(stage, rates(run.abstention, stage)))
 
 
 def _count(part: pl.DataFrame, *, refused: bool, right: str | None = None) -> int:
@@ -211,7 +227,7 @@ def _rates(stage: str, found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{stage}: refused {', '.join(said)}{more if both else ''}"
 
 
-def _scores(run: Tables) -> Shown:
+def score_table(run: Tables) -> Shown:
     """How well every stage's best score tells whether there is an answer."""
     rows = []
     for row in run.thresholds.filter(pl.col("slice").is_null()).iter_rows(named=True):

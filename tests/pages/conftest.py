@@ -2,26 +2,40 @@
 
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pages_runs import hostile_pair, tables
 
 from rayeval.execution.decide.view import serve
 from rayeval.report.page.run import run_page
+
+sys.path[:0] = [str(Path(__file__).parents[1] / room) for room in ("answer", "chat", "judge")]
 
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory):
     """(comparison, folder of its runs) over hostile texts."""
+    from pages_runs import hostile_pair
+
     return hostile_pair(tmp_path_factory.mktemp("pages") / "hostile")
+
+
+@pytest.fixture(scope="session")
+def answered(tmp_path_factory):
+    """(a run with answers and their judge, a second one, their comparison)."""
+    from answered_runs import answered_pair
+
+    return answered_pair(tmp_path_factory.mktemp("pages") / "answered")
 
 
 @pytest.fixture(scope="session")
 def made_up(tmp_path_factory) -> Path:
     """The page of a run of 120 questions."""
+    from pages_runs import tables
+
     path = tmp_path_factory.mktemp("pages") / "report.html"
     path.write_bytes(run_page(tables(120)))
     return path

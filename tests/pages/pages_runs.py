@@ -30,6 +30,12 @@ class Tables:
     slices: pl.DataFrame
     latency: pl.DataFrame
     per_query: pl.DataFrame = field(default_factory=pl.DataFrame)
+    answers: pl.DataFrame = field(default_factory=pl.DataFrame)
+    judgements: pl.DataFrame = field(default_factory=pl.DataFrame)
+    judged_again: pl.DataFrame = field(default_factory=pl.DataFrame)
+    per_answer: pl.DataFrame = field(default_factory=pl.DataFrame)
+    abstention: pl.DataFrame = field(default_factory=pl.DataFrame)
+    spread: pl.DataFrame = field(default_factory=pl.DataFrame)
     path: str = "nowhere"
 
     @property

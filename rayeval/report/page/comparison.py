@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
 
+from rayeval.answer_tables import VARIANTS
 from rayeval.report.comparison import Compared, unjudged_line
 from rayeval.report.gold import gold_ranks
-from rayeval.report.overview import deciding_stage, overview, worth_showing
+from rayeval.report.overview import Overview, deciding_stage, overview, worth_showing
 from rayeval.report.page import details as parts
 from rayeval.report.page.movement import movement
-from rayeval.report.page.questions import chosen, question_columns
+from rayeval.report.page.outcomes import BETTER, WORSE, answer_moves
+from rayeval.report.page.outcomes import SAME as AS_BEFORE
+from rayeval.report.page.passages import Passages
+from rayeval.report.page.questions import MOST, chosen, coded, question_columns
 from rayeval.report.page.run import detailed, headroom, made_of, side_of
 from rayeval.report.page.sentence import comparison_sentence
 from rayeval.report.page.shell import page
@@ -31,14 +36,12 @@ def comparison_page(found: Compared) -> bytes:
     base, new = found.sides
     order = _worst_first(found.transitions)
     sentence = comparison_sentence(found.whole.ends, _deciding(found.deltas))
-    rows, total = chosen(new, order, found.facts["only_new"])
-    ids = detailed(rows, total, [*sentence.questions, *order])
-    texts = parts.Passages()
-    facts = overview(base), overview(new)
-    sides = [
-        side_of(run, of, rows, parts.details(run, ids, _ranks(run, ids), texts), called)
-        for run, of, called in zip((base, new), facts, ("before", "after"), strict=True)
-    ]
+    went = answer_moves(base, new)
+    others = went.filter(pl.col("went") != AS_BEFORE)["question_id"].to_list()
+    first = list(dict.fromkeys([*order, *others]))
+    rows, total = chosen(new, first, found.facts["only_new"])
+    ids = detailed(rows, total, _by_turns([*sentence.questions, *order], others))
+    texts, facts = Passages(), (overview(base), overview(new))
     data = {
         "kind": "comparison",
         "behind": sentence.questions[:100],
@@ -47,7 +50,8 @@ def comparison_page(found: Compared) -> bytes:
         **_told(found.facts),
         "headroom": headroom(new, facts[1]),
         "questions": question_columns(rows),
-        "sides": sides,
+        "went": _went(rows, went),
+        "sides": _sides(found, facts, rows, ids, texts),
         "passages": texts.rows,
         "deltas": _deltas(found.deltas),
         "latency": [list(row) for row in found.latency.iter_rows()],
@@ -55,6 +59,20 @@ def comparison_page(found: Compared) -> bytes:
         "madeOf": made_of(new),
     }
     return page(f"{new.run_id} against {base.run_id}", sentence.text, data)
+
+
+def _sides(
+    found: Compared,
+    facts: tuple[Overview, Overview],
+    rows: pl.DataFrame,
+    ids: Sequence[str],
+    texts: Passages,
+) -> list[dict[str, Any]]:
+    """Both runs as the page's scripts know them. ids: the questions that have a page."""
+    return [
+        side_of(run, of, rows, parts.details(run, ids, _ranks(run, ids), texts), called)
+        for run, of, called in zip(found.sides, facts, ("before", "after"), strict=True)
+    ]
 
 
 def _told(facts: dict[str, Any]) -> dict[str, Any]:
@@ -87,13 +105,39 @@ def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:
     return {row["slice"]: row for row in rows.iter_rows(named=True)}
 
 
+def _by_turns(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Both lists, a name of each at a time: a page that can't hold all holds the worst of both."""
+    pairs = zip_longest(one, other)
+    return list(dict.fromkeys(name for pair in pairs for name in pair if name is not None))
+
+
+def _went(rows: pl.DataFrame, went: pl.DataFrame) -> dict[str, Any] | None:
+    """Which way the answers went: a code per question of the page, and the lists, worst first."""
+    if went.is_empty():
+        return None
+    mine = rows.select("question_id").join(
+        went, on="question_id", how="left", maintain_order="left"
+    )
+    lists = {
+        name: went.filter(pl.col("went") == name)["question_id"].to_list()
+        for name in (WORSE, BETTER)
+    }
+    return {
+        "of": coded(mine["went"]),
+        "worse": lists[WORSE][:MOST],
+        "better": lists[BETTER][::-1][:MOST],
+        "counts": dict(went["went"].value_counts().sort("went").iter_rows()),
+    }
+
+
 def _ranks(run: Tables, ids: Sequence[str]) -> pl.DataFrame:
     """At every stage of the run, those that the other lacks too."""
     return gold_ranks(run, ids, run.manifest["stages"])
 
 
 def _deltas(deltas: pl.DataFrame) -> dict[str, Any]:
-    """The shown metrics by slice, as columns."""
+    """The shown metrics by slice, and over all questions every one of answers, as columns."""
     shown = worth_showing(deltas["metric"].unique(maintain_order=True).to_list())
-    rows = deltas.filter(pl.col("metric").is_in(shown), pl.col("n") > 0).select(DELTA)
+    of_answers = pl.col("stage").is_in(VARIANTS) & pl.col("slice").is_null()
+    rows = deltas.filter(pl.col("metric").is_in(shown) | of_answers, pl.col("n") > 0).select(DELTA)
     return {name: rows[name].to_list() for name in DELTA}

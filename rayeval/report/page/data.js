@@ -7,6 +7,19 @@ const before = sides.length > 1 ? sides[0] : null;
 
 const decoded = ({ values, codes }, row) => (codes[row] < 0 ? null : values[codes[row]]);
 
+/** How an answer may have come out, the best first. */
+const OUTCOMES = [
+  "right",
+  "rightly refused",
+  "partly right",
+  "mixed",
+  "not known",
+  "refused",
+  "answered anyway",
+  "wrong",
+  "error",
+];
+
 const changeOf = (was, is) =>
   was === is ? "same" : is === "success" ? "won" : was === "success" ? "lost" : "moved";
 
@@ -25,6 +38,8 @@ const questionAt = (row) => {
     ended,
     lostAt: sides.map((side) => decoded(side.lostAt, row)),
     marks: sides.map((side) => side.marks[row]),
+    outcome: sides.map((side) => decoded(side.outcome, row)),
+    went: data.went ? decoded(data.went.of, row) : null,
     change: before ? changeOf(ended[0], ended[1]) : null,
   };
   question.search = `${question.id} ${question.text}`.normalize("NFC").toLowerCase();

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.report.page.passages import AROUND, Passages
+from rayeval.report.page.replies import add_replies
 from rayeval.report.tables import Tables
 
 ALL = 2_000
@@ -14,40 +16,15 @@ ALL = 2_000
 SOME = 500
 TOP = 5
 """Hits that are shown of a stage, besides those that hold gold."""
-AROUND = 400
-"""Characters of the source on either side of gold."""
-CHARS = 1_500
-"""Of one passage that a page holds."""
 PLACED = ("chunk_id", "source_id", "revision_id", "spans")
 EVIDENCE = ("evidence_id", "group_id", "source_id", "revision_id", "quote", "relevance", "gold",
             "whole", "found")  # fmt: skip
 
 
-class Passages:
-    """Texts that the questions of a page share, each once."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._number: dict[str, int] = {}
-
-    def add(self, run: Tables, ids: Sequence[str], evidence: pl.DataFrame) -> None:
-        """Takes in passages of a run."""
-        new = [name for name in ids if name not in self._number]
-        found = run.rows("passages", "chunk_id", new).sort("chunk_id")
-        starts = evidence.group_by("source_id", "revision_id").agg(pl.col("start").unique().sort())
-        gold = {(row[0], row[1]): row[2] for row in starts.iter_rows()}
-        for row in found.iter_rows(named=True):
-            self._number[row["chunk_id"]] = len(self.rows)
-            self.rows.append(_passage(row, gold.get((row["source_id"], row["revision_id"]), [])))
-
-    def __getitem__(self, chunk_id: str) -> int:
-        return self._number[chunk_id]
-
-
 def details(
     run: Tables, ids: Sequence[str], ranks: pl.DataFrame, passages: Passages
 ) -> dict[str, Any]:
-    """question id → its evidence, failure, hits by stage and gold ranks, for `ids`.
+    """question id → its evidence, failure, hits by stage, gold ranks and answers, for `ids`.
 
     ranks: report.gold.RANKS of at least these questions. passages: takes in the texts.
     """
@@ -65,6 +42,7 @@ def details(
             found[name]["ranks"].setdefault(group, {})[stage] = rank
     for row in run.rows("failures", "question_id", ids).iter_rows(named=True):
         found[row["question_id"]]["contributing"] = row["contributing"]
+    add_replies(found, run, passages, evidence)
     return found
 
 
@@ -73,6 +51,7 @@ def _asked(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "evidence": [_evidence(item) for item in row["evidence"]],
         "answer": row["reference_answer"],
+        "answerable": row["answerable"] is not False,
         "partial": row["labels"] != "complete",
         "stages": {},
         "ranks": {},
@@ -148,24 +127,3 @@ def _near(run: Tables, evidence: pl.DataFrame) -> list[str]:
 def _evidence(item: Mapping[str, Any]) -> dict[str, Any]:
     spans = [[span["start_char"], span["end_char"]] for span in item["spans"] or ()]
     return {**{name: item[name] for name in EVIDENCE}, "spans": spans}
-
-
-def _passage(row: Mapping[str, Any], gold: Sequence[int]) -> dict[str, Any]:
-    """A passage, cut around its gold where it is long. `exact`: its text is its spans' own."""
-    spans = [[span["start_char"], span["end_char"]] for span in row["spans"] or ()]
-    text = row["text"] or ""
-    exact = len(text) == sum(end - start for start, end in spans)
-    cut = 0
-    if len(text) > CHARS and exact and len(spans) == 1:
-        inside = [start - spans[0][0] for start in gold if spans[0][0] <= start < spans[0][1]]
-        cut = min(max(0, inside[0] - AROUND), len(text) - CHARS) if inside else 0
-    return {
-        "id": row["chunk_id"],
-        "source": row["source_id"],
-        "revision": row["revision_id"],
-        "spans": spans,
-        "text": text[cut : cut + CHARS],
-        "cut": cut,
-        "size": len(text),
-        "exact": exact,
-    }

@@ -13,14 +13,23 @@ const matches = (filter) => {
     is("origin", question.origin ?? "none") &&
     is("language", question.language ?? "none") &&
     is("change", question.change) &&
+    is("answer", question.outcome[last] ?? "none") &&
+    is("went", question.went ?? "none") &&
     (!filter.slice || question.slices.includes(filter.slice)) &&
     words.every((word) => question.search.includes(word));
 };
+
+/** Of answers that changed, the worst first: right to wrong. */
+const WENT_ORDER = new Map(
+  data.went ? [...data.went.worse, ...data.went.better].map((id, place) => [id, place]) : [],
+);
 
 const ORDER = { lost: 0, moved: 1, won: 2, same: 3 };
 const sortKey = (name) => {
   if (name === "ended") return (question) => question.ended[sides.length - 1];
   if (name === "change") return (question) => ORDER[question.change];
+  if (name === "answer") return (question) => OUTCOMES.indexOf(question.outcome[sides.length - 1]);
+  if (name === "went") return (question) => WENT_ORDER.get(question.id) ?? WENT_ORDER.size;
   if (name === "text") return (question) => question.text;
   if (name.startsWith("at:")) {
     const at = sides.map((side) => side.walked.indexOf(name.slice(3)));

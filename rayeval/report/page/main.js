@@ -7,6 +7,7 @@ let shown = null;
 
 const overviewPage = (filter) => [
   firstScreen(),
+  answersSection(),
   metricsSection(),
   movementSection(),
   latencySection(),
@@ -59,5 +60,9 @@ const show = () => {
   if (shown === null) showOverview({ filter: {} }); // a hash of the page itself, like #main
 };
 
+/** On paper nothing can be unfolded. */
+addEventListener("beforeprint", () => {
+  for (const folded of main.querySelectorAll("#replies details")) folded.open = true;
+});
 addEventListener("hashchange", show);
 show();

@@ -30,6 +30,14 @@ const stageCell = (question, stage) =>
     }),
   );
 
+const ANSWERED = sides.some((side) => side.answers);
+
+/** How the answer came out, before and after. */
+const answerCell = ({ outcome: [first, last] }) =>
+  before && first !== last
+    ? [h("span", { class: "quiet" }, `${first ?? DASH} → `), last ?? DASH]
+    : (first ?? DASH);
+
 const matrixRow = (question) => {
   const last = sides.length - 1;
   const ends =
@@ -46,6 +54,7 @@ const matrixRow = (question) => {
     h("td", { class: "text", lang: languageOf(question.text, question.language) }, question.text),
     before ? h("td", {}, CHANGES[question.change]) : null,
     h("td", { class: "code" }, ends),
+    ANSWERED ? h("td", {}, answerCell(question)) : null,
     WALKED.map((stage) => stageCell(question, stage)),
   );
 };
@@ -86,6 +95,8 @@ const filterForm = (filter, go) => {
   const choices = [
     ["Slice", "slice", data.questions.slices.values],
     ["Ended", "ended", known((q) => q.ended[last])],
+    ["Answer", "answer", ANSWERED ? known((q) => q.outcome[last]) : []],
+    ["Answer went", "went", data.went ? known((q) => q.went) : []],
     ["Lost at", "stage", now.walked.filter((stage) => now.lostAt.values.includes(stage))],
     ["Split", "split", known((q) => q.split)],
     ["Origin", "origin", known((q) => q.origin)],
@@ -162,6 +173,7 @@ const matrixTable = (filter, go) => {
     sortHead("Text", "text", filter, go),
     before ? sortHead("Change", "change", filter, go) : null,
     sortHead("Ended", "ended", filter, go),
+    ANSWERED ? sortHead("Answer", data.went ? "went" : "answer", filter, go) : null,
     ...WALKED.map((stage) => sortHead(stage, `at:${stage}`, filter, go, { class: "c" })),
   ].filter(Boolean);
   const rows = found.slice((page - 1) * PAGE, page * PAGE).map(matrixRow);

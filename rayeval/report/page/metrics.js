@@ -1,10 +1,10 @@
 // Metrics by stage and by slice; in a comparison with intervals, drawn and written.
 
-/** A difference with its interval on the axis −most … most. */
-const intervalMark = (mean, low, high, most) => {
+/** A difference with its interval on the axis −most … most. lower: less is better. */
+const intervalMark = (mean, low, high, most, lower = false) => {
   const x = (value) => 80 + (76 * Math.max(-most, Math.min(most, value))) / most;
-  const side =
-    isNumber(low) && low > 0 ? "above" : isNumber(high) && high < 0 ? "below" : "astride";
+  const [over, under] = lower ? ["below", "above"] : ["above", "below"];
+  const side = isNumber(low) && low > 0 ? over : isNumber(high) && high < 0 ? under : "astride";
   return svg(
     "svg",
     { class: `interval ${side}`, viewBox: "0 0 160 16", "aria-hidden": "true" },
@@ -114,7 +114,7 @@ const deltaTable = (caption, first, rows) => {
         td(figure(row.base)),
         td(figure(row.new)),
         td(signed(row.mean)),
-        h("td", {}, intervalMark(row.mean, row.low, row.high, most)),
+        h("td", {}, intervalMark(row.mean, row.low, row.high, most, LOWER.has(row.metric))),
         td(written(row.low, row.high)),
         td(figure(row.p)),
         corrected ? td(figure(row.p_holm)) : null,
@@ -166,11 +166,15 @@ const metricsSection = () => {
       now.slices.length ? chooser("slices", [["Stage", now.stages, last]], sliceTable) : null,
     );
   }
-  const whole = deltaRows((row) => row.slice === null);
+  const whole = deltaRows((row) => row.slice === null && now.stages.includes(row.stage));
   const stages = distinct(whole.map((row) => row.stage));
   const metrics = distinct(whole.map((row) => row.metric));
   const end = stages[stages.length - 1];
-  const inSlices = distinct(deltaRows((row) => row.slice !== null).map((row) => row.metric));
+  const inSlices = distinct(
+    deltaRows((row) => row.slice !== null && now.stages.includes(row.stage)).map(
+      (row) => row.metric,
+    ),
+  );
   return section(
     "metrics",
     "Differences",

@@ -112,11 +112,12 @@ const questionPage = (question) => {
       { class: "sides" },
       columns.map(([side, number]) => sideHead(question, side, number)),
     ),
-    found.answer
+    repliesSection(question, columns),
+    found.answer && !found.replies.length
       ? h(
           "p",
           { lang: languageOf(found.answer, question.language) },
-          h("span", { class: "quiet" }, "Answer: "),
+          h("span", { class: "quiet" }, "Reference answer: "),
           found.answer,
         )
       : null,

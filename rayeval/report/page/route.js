@@ -9,6 +9,8 @@ const FILTERS = [
   "origin",
   "language",
   "change",
+  "answer",
+  "went",
   "sort",
   "page",
 ];

@@ -7,10 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.report.answered import variants
 from rayeval.report.gold import RANKS, gold_ranks
 from rayeval.report.overview import Overview, overview
 from rayeval.report.page import details as parts
+from rayeval.report.page.answers import answers_of
 from rayeval.report.page.movement import between, movement
+from rayeval.report.page.outcomes import outcomes, troubled
+from rayeval.report.page.passages import Passages
 from rayeval.report.page.questions import MOST, chosen, coded, endings, question_columns
 from rayeval.report.page.sentence import run_sentence
 from rayeval.report.page.shell import page
@@ -30,10 +34,11 @@ def run_page(run: Tables, facts: Overview | None = None) -> bytes:
     bad = ends.filter(pl.col("status").is_in(FAILED))["question_id"].sort().to_list()
     ranks = ranks_of(run, bad)
     sentence = run_sentence(ends, ranks)
-    rows, total = chosen(run, bad)
-    texts = parts.Passages()
-    ids = detailed(rows, total, [*sentence.questions, *bad])
-    ids = ids if has_hits(run, ids) else []
+    first = list(dict.fromkeys([*bad, *troubled(run)]))
+    rows, total = chosen(run, first)
+    texts = Passages()
+    ids = detailed(rows, total, [*sentence.questions, *first])
+    ids = ids if readable(run, ids) else []
     side = side_of(run, facts, rows, parts.details(run, ids, ranks, texts), "this run")
     data = {
         "kind": "run",
@@ -59,9 +64,10 @@ def ranks_of(run: Tables, bad: Sequence[str]) -> pl.DataFrame:
     return gold_ranks(run, ids, run.manifest["stages"]) if ids else pl.DataFrame(schema=RANKS)
 
 
-def has_hits(run: Tables, ids: Sequence[str]) -> bool:
-    """Whether the run kept what its stages found; one scored as trec_eval does may not have."""
-    return not run.rows("trace", "question_id", ids[:1]).is_empty()
+def readable(run: Tables, ids: Sequence[str]) -> bool:
+    """Whether the run kept what its stages found, or answers; one scored as trec_eval does may not
+    have."""
+    return bool(variants(run)) or not run.rows("trace", "question_id", ids[:1]).is_empty()
 
 
 def detailed(rows: pl.DataFrame, total: int, first: Sequence[str]) -> list[str]:
@@ -76,15 +82,13 @@ def side_of(
 ) -> dict[str, Any]:
     """One run as the page's scripts know it. rows: the questions that the page holds."""
     walked = [stage for stage, _ in facts.bounds]
-    ended = endings(run, rows["question_id"].to_list(), walked)
     return {
         "run": run.run_id,
         "called": called,
         "walked": walked,
         "stages": list(facts.stages),
-        "ended": coded(ended["ended"]),
-        "lostAt": coded(ended["stage"]),
-        "marks": ended["marks"].to_list(),
+        **_ends(run, rows["question_id"], walked),
+        "answers": answers_of(run),
         "bounds": [list(bound) for bound in facts.bounds],
         "answerable": facts.answerable,
         "denominators": facts.denominators,
@@ -100,6 +104,20 @@ def side_of(
         "latency": [list(row) for row in facts.latency],
         "depths": depths(run, walked),
         "details": found,
+    }
+
+
+def _ends(run: Tables, ids: pl.Series, walked: Sequence[str]) -> dict[str, Any]:
+    """How these questions and their answers ended, as columns."""
+    ended = endings(run, ids.to_list(), walked)
+    answered = ids.to_frame().join(
+        outcomes(run), on="question_id", how="left", maintain_order="left"
+    )
+    return {
+        "ended": coded(ended["ended"]),
+        "lostAt": coded(ended["stage"]),
+        "marks": ended["marks"].to_list(),
+        "outcome": coded(answered["outcome"]),
     }
 
 

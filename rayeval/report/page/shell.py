@@ -17,8 +17,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-SCRIPTS = ("dom", "data", "route", "summary", "metrics", "charts", "listing", "matrix", "passage",
-           "hits", "question", "folder", "main")  # fmt: skip
+SCRIPTS = ("dom", "data", "route", "summary", "metrics", "charts", "meanings", "answers", "worth",
+           "judge", "listing", "matrix", "passage", "hits", "claims", "replies", "answered",
+           "question", "folder", "main")  # fmt: skip
 _ESCAPED = str.maketrans(
     {c: f"\\u{ord(c):04x}" for c in ("<", ">", "&", "\u2028", "\u2029")}
 )  # what would end a script, or a line of one

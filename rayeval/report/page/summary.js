@@ -18,7 +18,8 @@ const notes = (title, lines) =>
       )
     : null;
 
-const questionItem = (id) => {
+/** says: what else to say of a question, if anything. */
+const questionItem = (says) => (id) => {
   const question = byId.get(id);
   const text = question ? question.text : "";
   return h(
@@ -26,20 +27,22 @@ const questionItem = (id) => {
     {},
     linkTo(id),
     " ",
+    says && question ? h("span", {}, says(question), " ") : null,
     h("span", { class: "quiet", lang: languageOf(text, question && question.language) }, text),
   );
 };
 
 /** A list of questions, the rest behind a button. */
-const questionList = (ids, most = LISTED) => {
-  const list = h("ol", { class: "questions" }, ids.slice(0, most).map(questionItem));
+const questionList = (ids, most = LISTED, says = null) => {
+  const item = questionItem(says);
+  const list = h("ol", { class: "questions" }, ids.slice(0, most).map(item));
   if (ids.length <= most) return list;
   const more = h(
     "button",
     {
       type: "button",
       onclick: () => {
-        list.append(...ids.slice(most).map(questionItem));
+        list.append(...ids.slice(most).map(item));
         more.remove();
         list.children[most].querySelector("a, span").focus();
       },
