@@ -13,6 +13,7 @@ from typing import Literal
 from rayeval import chat, files, registry
 from rayeval.answer.config import OpenAIAnswer, VllmAnswer
 from rayeval.chat.config import OpenAI, Vllm
+from rayeval.chat.reach import reach
 from rayeval.corpus.config import Corpus
 from rayeval.errors import InputError, MissingExtraError
 from rayeval.execution import manifest
@@ -112,6 +113,9 @@ def _config(path: str, overrides: Sequence[str]) -> Iterator[Finding]:
     if files.exists(config.corpus.path):
         yield _tried("documents", partial(_extractors, config.corpus))
     yield from (_tried(name, probe) for name, probe in probes(config))
+    for name, part in (("answer.url", config.answer), ("judge.url", config.judge)):
+        if isinstance(part, OpenAI):
+            yield _reached(name, part)
     if {"vllm"} & {part.kind for part in (config.answer, config.judge) if part is not None}:
         yield from _engines(config.placement)
 
@@ -221,6 +225,14 @@ def _require(kind: str, *, why: str) -> None:
     package, extra = NEEDS.get(kind, (None, ""))
     if package is not None and not (installed(package) or installed(ALSO.get(package, package))):
         raise MissingExtraError.of(package, extra, why=why)
+
+
+def _reached(name: str, config: OpenAI) -> Finding:
+    try:
+        known, said = reach(config)
+        return Finding(name, "ok" if known else "note", f"{config.url} {said}")
+    except InputError as error:
+        return Finding(name, "missing", str(error), needed=True)
 
 
 def _tried(name: str, probe: Callable[[], str]) -> Finding:

@@ -54,6 +54,8 @@ class Endpoint(ThreadingHTTPServer):
     def __init__(self, script: Script, port: int = 0) -> None:
         self.script, self.seen, self.times, self.most, self.now = script, [], [], 0, 0
         self.lock = threading.Lock()
+        self.models = Fault(status=404, body=b"{}")
+        """What it says to whoever asks for its models."""
         super().__init__(("127.0.0.1", port), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
@@ -80,6 +82,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(self.server.script(body))
         with self.server.lock:
             self.server.now -= 1
+
+    def do_GET(self) -> None:
+        self._answer(self.server.models)
 
     def _answer(self, found: str | dict[str, Any] | Fault) -> None:
         if isinstance(found, str):
