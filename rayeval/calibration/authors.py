@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from rayeval.calibration.labels import Paired
 from rayeval.columns import Floats
@@ -46,7 +47,12 @@ def by_author(paired: Paired, cut: int, itself: str | None, seed: int) -> dict[s
 def _author(paired: Paired, mine: Bools, cut: int) -> dict[str, Any]:
     table = _tables(paired, mine).sum(axis=0)
     people, judge = (float(table.sum(axis=a)[cut:].sum() / table.sum()) for a in (1, 0))
-    return {"n": int(mine.sum()), "people": people, "judge": judge, "excess": judge - people}
+    return {
+        "n": paired.items.filter(pl.Series(mine)).n_unique(),
+        "people": people,
+        "judge": judge,
+        "excess": judge - people,
+    }
 
 
 def _preference(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,11 @@ import polars as pl
 
 from rayeval.calibration.authors import by_author
 from rayeval.calibration.labels import Paired, Scale, pair_labels
+from rayeval.calibration.people import among
 from rayeval.columns import Floats
 from rayeval.stats import agreement as agreed
-from rayeval.stats.quantiles import percentile_interval
+from rayeval.stats.alternative import EPSILON
+from rayeval.stats.quantiles import defined_interval
 
 FIGURES = ("agreement", "kappa", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal",
            "sensitivity", "specificity")  # fmt: skip
@@ -31,6 +32,7 @@ def calibrated(
     positive: str | None = None,
     itself: str | None = None,
     seed: int = 42,
+    epsilon: float = EPSILON,
 ) -> dict[str, Any]:
     """Agreement of a judge with people, and of people with one another.
 
@@ -39,13 +41,15 @@ def calibrated(
     two and 2 among them, else the highest of a scale of numbers or of two labels, else none.
     itself: the author of items who is the judge's own model, for its preference of itself.
     An item that was drawn for labelling with a known chance stands for one over it, so that the
-    figures are those of all items; `n` and `confusion` count the labelled ones.
+    figures are those of all items; `n` and `confusion` count the labelled ones (in `confusion` once
+    for each label that the judge gave one).
     What has a label off the scale is in no figure but `agreement_strict`, which takes a judge's for
-    a disagreement. Figures are null where they are undefined; `intervals` are percentiles of a
-    cluster bootstrap.
+    a disagreement. Figures are null where they are undefined, and `undefined` says why; `intervals`
+    are percentiles of a cluster bootstrap. epsilon: of `stats.alternative`.
     """
+    scale = scale or Scale.used(human, judge)
+    scale = scale if scale.ordinal or positive is None else scale.last(positive)
     paired = pair_labels(human, judge, scale)
-    scale = paired.scale
     cut = _cut(scale, positive)
     found = _figures(paired, cut, seed)
     return {
@@ -58,7 +62,7 @@ def calibrated(
         "out_of_scale": paired.out_of_scale,
         "confusion": _confusion(paired),
         "slices": {name: _figures(part, cut, seed) for name, part in _slices(paired)},
-        "human_human": _among(human, scale),
+        **among(human, judge, scale, seed=seed, epsilon=epsilon),
         **({} if cut is None else by_author(paired, cut, itself, seed)),
     }
 
@@ -68,12 +72,29 @@ def _figures(paired: Paired, cut: int | None, seed: int) -> dict[str, Any]:
     tables = agreed.tables(paired.human, paired.judge, paired.clusters, k, paired.weights)
     whole = tables.sum(axis=0)
     functions = _functions(paired.scale, cut)
-    found: dict[str, Any] = {"n": len(paired.human), "clusters": len(tables)}
+    found: dict[str, Any] = {"n": paired.items.n_unique(), "clusters": len(tables)}
     found |= {name: _plain(f(whole)) for name, f in functions.items()}
+    found["undefined"] = {
+        name: _why(name, paired, cut) for name in functions if found[name] is None
+    }
     found["prevalence_human"] = None if cut is None else _plain(_share(whole.sum(axis=1), cut))
     found["prevalence_judge"] = None if cut is None else _plain(_share(whole.sum(axis=0), cut))
     found["intervals"] = _intervals(tables, functions, seed)
     return found
+
+
+def _why(name: str, paired: Paired, cut: int | None) -> str:
+    """Why a figure is undefined."""
+    if not len(paired.human):
+        return "no item has a label of both on the scale"
+    if name in ("sensitivity", "specificity"):
+        some = "nothing" if name == "sensitivity" else "everything"
+        return (
+            f"people call {some} positive" if cut is not None else "no label is named as positive"
+        )
+    if name in ("kappa_linear", "kappa_quadratic") and not paired.scale.ordinal:
+        return "the labels have no order"
+    return f"all labels are {paired.scale.labels[paired.human[0]]}"
 
 
 def _strict(agreement: float | None, paired: Paired) -> float | None:
@@ -110,13 +131,7 @@ def _intervals(
     if len(tables) < FEWEST_CLUSTERS:
         return dict.fromkeys(functions)
     drawn = agreed.replicated(tables, seed=seed)
-    found: dict[str, list[float] | None] = {}
-    for name, function in functions.items():
-        values = np.atleast_1d(function(drawn))
-        values = values[~np.isnan(values)]
-        enough = len(values) >= 0.95 * len(drawn)
-        found[name] = list(percentile_interval(values)) if enough else None
-    return found
+    return {name: defined_interval(np.atleast_1d(f(drawn))) for name, f in functions.items()}
 
 
 def _cut(scale: Scale, positive: str | None) -> int | None:
@@ -157,57 +172,6 @@ def _slices(paired: Paired) -> Iterator[tuple[str, Paired]]:
 
 def _stated(values: list[str | None]) -> list[str | None]:
     return [value for value in values if value is not None]
-
-
-def _among(human: pl.DataFrame, scale: Scale) -> dict[str, Any] | None:
-    """People with one another: every two of them, and α over all; none of one alone."""
-    named = human.filter(pl.col("label").is_not_null()).with_columns(
-        pl.col("annotator").fill_null("")
-    )
-    named = named.with_columns(place=scale.places(named["label"])).drop_nulls("place")
-    people = named["annotator"].n_unique()
-    if people < 2:
-        return None
-    counts = named.group_by("item_id").agg(
-        (pl.col("place") == place).sum().cast(pl.Float64).alias(str(place))
-        for place in range(len(scale.labels))
-    )
-    counts = counts.sort("item_id").drop("item_id")
-    together = agreed.coincidences(counts.to_numpy()).sum(axis=0)
-    level: agreed.Level = "ordinal" if scale.ordinal else "nominal"
-    shared = list(_pairs(named, scale))
-    return {
-        "annotators": people,
-        "n": int((counts.sum_horizontal() > 1).sum()),
-        "alpha": _plain(agreed.alpha(together, level)),
-        "alpha_nominal": _plain(agreed.alpha(together, "nominal")),
-        "agreement": _mean([p["agreement"] for p in shared], [p["n"] for p in shared]),
-        "kappa": _mean([p["kappa"] for p in shared], [p["n"] for p in shared]),
-        "pairs": shared,
-    }
-
-
-def _pairs(named: pl.DataFrame, scale: Scale) -> Iterator[dict[str, Any]]:
-    """Every two people who labelled the same items."""
-    functions = _functions(scale, None)
-    names = ("agreement", "kappa", "kappa_linear", "kappa_quadratic")
-    mine = named.select("item_id", "annotator", "place")
-    both = mine.join(mine, on="item_id", suffix="_second").filter(
-        pl.col("annotator") < pl.col("annotator_second")
-    )
-    who = ["annotator", "annotator_second"]
-    for two, part in sorted(both.partition_by(who, as_dict=True).items(), key=itemgetter(0)):
-        places = part["place"].to_numpy(), part["place_second"].to_numpy()
-        table = agreed.tables(*places, np.zeros(part.height, np.int64), len(scale.labels))[0]
-        figures = {name: _plain(functions[name](table)) for name in names}
-        yield {"annotators": list(two), "n": part.height, **figures}
-
-
-def _mean(values: list[float | None], n: list[int]) -> float | None:
-    """Over pairs of people, by how many items they share."""
-    there = [(value, count) for value, count in zip(values, n, strict=True) if value is not None]
-    total = sum(count for _, count in there)
-    return sum(value * count for value, count in there) / total if total else None
 
 
 def _share(counts: Floats, cut: int) -> Floats:

@@ -38,8 +38,9 @@ def corrected(
 ) -> dict[str, Any] | None:
     """The metric at stage `answer`: the judge's mean, people's, and prediction-powered (PPI++).
 
-    items: those of the task (`items.SCHEMA`). answers, per_query: the run's tables. paired: the
-    labelled items; their weights are one over the chance with which they were drawn.
+    items: those of the task (`items.SCHEMA`). answers, per_query: the run's tables. paired: what
+    is labelled, verdicts or requests (a label of which is that of all its verdicts); weights are
+    one over the chance with which a verdict was drawn.
     Returns None where the run hasn't the metric.
     """
     metric = METRICS[task]
@@ -47,10 +48,11 @@ def corrected(
     weighed = _parts(items, answers, counted, task)
     if weighed.is_empty():
         return None
-    labels = pl.DataFrame(
-        {"item_id": paired.items, "place": paired.human, "probability": 1 / paired.weights}
+    rows = pl.DataFrame({"item_id": paired.items, "place": paired.human, "weight": paired.weights})
+    labels = rows.group_by("item_id", maintain_order=True).agg(
+        pl.col("place").first(), probability=1 / pl.col("weight").sum()
     )
-    known = weighed.join(labels, on="item_id", how="left", maintain_order="left")
+    known = _labelled(weighed, labels)
     worth = np.array([WORTH[task].get(label, 0.0) for label in paired.scale.labels])
     place = known["place"].fill_null(-1).to_numpy()
     parts = known["part"].to_numpy()
@@ -86,6 +88,21 @@ def _parts(
     size = pl.len().over("question_id", "repeat")
     found = mine.join(count, on="question_id", how="left", maintain_order="left")
     return found.with_columns(part=1 / (len(counted) * pl.col("tries") * size))
+
+
+def _labelled(items: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """The items with `place` and `probability` of their own label, else of their request's."""
+    of_request = labels.rename(
+        {"item_id": "request", "place": "place_request", "probability": "chance"}
+    )
+    found = items.join(labels, on="item_id", how="left", maintain_order="left").join(
+        of_request, on="request", how="left", maintain_order="left"
+    )
+    copies = pl.len().over("request")
+    return found.with_columns(
+        place=pl.coalesce("place", "place_request"),
+        probability=pl.coalesce("probability", pl.col("chance") * copies),
+    )
 
 
 def _scaled(found: dict[str, Any], whole: float) -> dict[str, Any]:

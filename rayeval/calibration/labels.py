@@ -43,6 +43,14 @@ class Scale:
             also = [one for one in also if numeric and values[0] < float(one) < values[-1]]
         return cls(tuple(sorted({*said, *also}, key=float if numeric else str)), numeric)
 
+    def last(self, label: str) -> Scale:
+        """Labels without order, this one last: what is positive from it on is this one alone."""
+        return Scale((*(one for one in self.labels if one != label), label), self.ordinal)
+
+    def value(self, place: int) -> float:
+        """The number that a label is; on a scale of words its place."""
+        return float(self.labels[place]) if all(map(is_number, self.labels)) else float(place)
+
     def places(self, labels: pl.Series) -> pl.Series:
         """Each label's place; null where it is not on the scale."""
         table = dict(zip(self.labels, range(len(self.labels)), strict=True))
@@ -51,7 +59,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Paired:
-    """What both sides labelled; arrays (n_items,), in order of item ids."""
+    """What both sides labelled; arrays (n_rows,), in order of item ids.
+
+    An item is a row, unless its judge labelled it in several ways (`share`): a row for each.
+    """
 
     scale: Scale
     items: pl.Series
@@ -73,34 +84,36 @@ class Paired:
 def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -> Paired:
     """The items that both labelled, with one label of each.
 
-    human, judge: tables of `interop.labels`. Several people's label is that of most of them; where
-    as many say another, the middle one of an ordinal scale (the lower of two), else none. Labels
-    that are not on the scale are told and left out, never moved onto it. A cluster is what
-    people's file says, else the judge's, else the item.
+    human, judge: tables of `interop.labels`; the judge's may have `share` and several labels of an
+    item, of each the share of what the item stands for. Several people's label is that of most of
+    them; where as many say another, the middle one of an ordinal scale (the lower of two), else
+    none. Labels that are not on the scale are told and left out, never moved onto it. A cluster is
+    what people's file says, else the judge's, else the item.
     Raises DataError if no item is in both.
     """
     scale = scale or Scale.used(human, judge)
-    ours, theirs = _placed(human, scale), _placed(judge, scale)
-    of_people, of_judge = _consensus(ours, scale), _consensus(theirs, scale)
-    both = of_people.join(of_judge, on="item_id", suffix="_judge").sort("item_id")
+    ours, theirs = placed(human, scale), placed(judge, scale)
+    of_people, of_judge = consensus(ours, scale), of_one(theirs, scale)
+    both = of_people.join(of_judge, on="item_id", suffix="_judge").sort("item_id", "place_judge")
     if both.is_empty():
         raise DataError([_nothing_shared(human, judge)])
     cluster = pl.coalesce("cluster", "cluster_judge", "item_id")
     codes = both.select(cluster.rank("dense") - 1).to_series().cast(pl.Int64)
     counted = both.filter(pl.col("place").is_not_null() & pl.col("place_judge").is_not_null())
     codes = codes.filter(both["place"].is_not_null() & both["place_judge"].is_not_null())
-    probability = pl.coalesce("inclusion_probability", "inclusion_probability_judge", pl.lit(1.0))
+    chance = pl.coalesce("inclusion_probability", "inclusion_probability_judge", pl.lit(1.0))
+    weight = pl.col("share") / chance
     return Paired(
         scale,
         counted["item_id"],
         counted["place"].to_numpy(),
         counted["place_judge"].to_numpy(),
         np.unique(codes.to_numpy(), return_inverse=True)[1],
-        counted.select(1 / probability).to_series().to_numpy(),
+        counted.select(weight).to_series().to_numpy(),
         counted.select(pl.coalesce(name, f"{name}_judge").alias(name) for name in GROUPS),
         _counts(human, judge, of_people, of_judge, both),
         _strangers(theirs) + _strangers(ours),
-        float(both.filter(OFF).select((1 / probability).sum()).item()),
+        float(both.filter(OFF).select(weight.sum()).item()),
     )
 
 
@@ -112,13 +125,14 @@ def is_number(label: str) -> bool:
         return False
 
 
-def _placed(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def placed(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """The rows that have a label, with its `place`; null off the scale."""
     return frame.filter(pl.col("label").is_not_null()).with_columns(
         place=scale.places(frame.filter(pl.col("label").is_not_null())["label"])
     )
 
 
-def _consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per item: the label of most of its annotators."""
     votes = frame.filter(pl.col("place").is_not_null()).group_by("item_id", "place").len("votes")
     best = votes.filter(pl.col("votes") == pl.col("votes").max().over("item_id"))
@@ -142,6 +156,14 @@ def _consensus(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     )
 
 
+def of_one(frame: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """A judge's label of every item with `share` 1, or all its labels with theirs."""
+    if "share" not in frame.columns:
+        return consensus(frame, scale).with_columns(share=1.0)
+    facts = ("item_id", "cluster", *GROUPS, "inclusion_probability", "place", "share")
+    return frame.select(*facts, odd=pl.col("place").is_null())
+
+
 def _counts(
     human: pl.DataFrame,
     judge: pl.DataFrame,
@@ -149,16 +171,19 @@ def _counts(
     of_judge: pl.DataFrame,
     both: pl.DataFrame,
 ) -> dict[str, int]:
+    left_out = both.filter(pl.col("place").is_null() | pl.col("place_judge").is_null())
+    ours, theirs, shared, out, off = (
+        frame["item_id"].n_unique()
+        for frame in (of_people, of_judge, both, left_out, both.filter(OFF))
+    )
     return {
-        "n_human": of_people.height,
-        "n_judge": of_judge.height,
-        "n_human_only": of_people.height - both.height,
-        "n_judge_only": of_judge.height - both.height,
+        "n_human": ours,
+        "n_judge": theirs,
+        "n_human_only": ours - shared,
+        "n_judge_only": theirs - shared,
         "n_unlabelled": human["label"].null_count() + judge["label"].null_count(),
-        "n_left_out": both.filter(
-            pl.col("place").is_null() | pl.col("place_judge").is_null()
-        ).height,
-        "n_off_scale": both.filter(OFF).height,
+        "n_left_out": out,
+        "n_off_scale": off,
     }
 
 

@@ -31,7 +31,7 @@ def draw(
     wanted = strata["size"].to_numpy() * np.where(strata["verdict"] == best, 1.0, OFTENER)
     taken = _dealt(n, strata["size"].to_numpy(), wanted)
     strata = strata.with_columns(taken=pl.Series(taken, dtype=pl.Int64))
-    order = [_key(seed, name) for name in items["item_id"]]
+    order = [keyed(seed, name) for name in items["item_id"]]
     ranked = items.with_columns(order=pl.Series(order, dtype=pl.String)).join(
         strata, on=keys, nulls_equal=True
     )
@@ -56,5 +56,6 @@ def _dealt(n: int, sizes: Ints, wanted: Floats) -> Ints:
     return taken
 
 
-def _key(seed: int, name: str) -> str:
+def keyed(seed: object, name: str) -> str:
+    """What orders names at random, the same for any order in which they come."""
     return hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()

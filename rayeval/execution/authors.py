@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from rayeval.calibration.items import as_labels
 from rayeval.errors import ConfigError
 from rayeval.execution.runs import Run
 
@@ -18,20 +17,24 @@ def author_of(run: Run) -> str:
 
 
 def side_by_side(
-    people: Sequence[pl.DataFrame], verdicts: Sequence[pl.DataFrame], runs: Sequence[Run]
+    sides: Sequence[tuple[pl.DataFrame, pl.DataFrame]], runs: Sequence[Run]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """People's labels and the judge's of all runs as two tables of labels, items with `author`.
 
-    people, verdicts: of each run, in order of `runs`. An item's id is that of its run and its own,
+    sides: of each run both, in order of `runs`. An item's id is that of its run and its own,
     since runs over the same questions have items of the same ids; clusters are shared.
     """
-    labels, judged = [], []
-    for human, items, run in zip(people, verdicts, runs, strict=True):
-        of = pl.lit(author_of(run))
-        name = pl.lit(f"{run.run_id}/") + pl.col("item_id")
-        labels.append(human.with_columns(item_id=name, author=of))
-        judged.append(as_labels(items).with_columns(item_id=name, author=of))
-    return pl.concat(labels), pl.concat(judged)
+    named = [
+        [
+            frame.with_columns(
+                item_id=pl.lit(f"{run.run_id}/") + pl.col("item_id"), author=pl.lit(author_of(run))
+            )
+            for frame in both
+        ]
+        for both, run in zip(sides, runs, strict=True)
+    ]
+    people, judge = (pl.concat(frames) for frames in zip(*named, strict=True))
+    return people, judge
 
 
 def paired_up(human: Sequence[str], runs: Sequence[str]) -> None:

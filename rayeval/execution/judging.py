@@ -1,9 +1,9 @@
-"""Runs and people: items of a run to label, and its judge held against the labels."""
+"""Runs and people: a judge, of a run or of a file, held against people's labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -11,17 +11,18 @@ import polars as pl
 from rayeval import files
 from rayeval.calibration import calibrated
 from rayeval.calibration.corrected import corrected
-from rayeval.calibration.items import POSITIVE, SCALES, as_labels, items_of, scale_of
+from rayeval.calibration.items import POSITIVE, SCALES, scale_of
 from rayeval.calibration.labels import Scale, pair_labels
 from rayeval.calibration.record import Judge, Record, records_of
-from rayeval.calibration.sample import draw
-from rayeval.calibration.sheet import sheet
+from rayeval.calibration.requests import Mark, judged, weighed
 from rayeval.errors import ConfigError
 from rayeval.execution.authors import paired_up, side_by_side
 from rayeval.execution.job import Options
 from rayeval.execution.probing import probe
 from rayeval.execution.runs import Run, load
+from rayeval.execution.sampling import chances, verdicts
 from rayeval.interop.labels import canonical, read_labels
+from rayeval.stats.alternative import EPSILON
 from rayeval.words import plural
 
 
@@ -45,6 +46,10 @@ class Asked:
     store: str | None = None
     author: str | None = None
     """Of the items: who is the judge itself."""
+    nominal: bool = False
+    """The labels have no order, though they are numbers or a scale names them."""
+    epsilon: float = EPSILON
+    """Of the alternative annotator test."""
 
 
 def calibration(
@@ -77,8 +82,8 @@ def _check(asked: Asked, record: str | None) -> None:
         raise ConfigError("name the judge's labels by --judge FILE, or by --run RUN and --task")
     if asked.run and asked.task is None:
         raise ConfigError(f"--run needs --task: one of {', '.join(SCALES)}")
-    if asked.run and asked.scale is not None:
-        raise ConfigError("--scale is that of the run's task; leave it out")
+    if asked.run and (asked.scale is not None or asked.nominal):
+        raise ConfigError("the scale is that of the run's task; leave out --scale and --nominal")
     if not asked.run and asked.probes is not None:
         raise ConfigError("--probes asks the judge of a run: name it by --run and --task")
     if len(asked.run) > 1 and (record is not None or asked.probes is not None):
@@ -98,12 +103,19 @@ def _refuse_unknown_labels(asked: Asked, found: dict[str, Any]) -> None:
 
 
 def _of_files(asked: Asked, people: pl.DataFrame) -> dict[str, Any]:
+    if any(Mark.read(mark) for mark in people["sample"].drop_nulls()):
+        raise ConfigError(
+            f"{asked.human[0]} was drawn by `rayeval judge sample`, and only the run knows with which "
+            "chances: --run RUN --task TASK; or give `inclusion_probability` in place of `sample`"
+        )
     judge = read_labels(str(asked.judge))
     scale = Scale.used(people, judge) if asked.scale is None else _stated(asked.scale)
+    scale = replace(scale, ordinal=scale.ordinal and not asked.nominal)
     positive = _positive(asked, scale)
     return calibrated(
-        people, judge, scale=scale, positive=positive, itself=asked.author, seed=asked.seed
-    )
+        people, judge, scale=scale, positive=positive, itself=asked.author, seed=asked.seed,
+        epsilon=asked.epsilon,
+    )  # fmt: skip
 
 
 def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
@@ -111,9 +123,11 @@ def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
     if asked.author is not None:
         raise ConfigError("--itself needs answers of others too: two runs or more of one judge")
     scale, items = scale_of(task), verdicts(run, task)
+    people, judge = _sides(people, run, task)
     positive = _positive(asked, scale) or POSITIVE.get(task, scale.labels[-1])
-    judge = as_labels(items)
-    found = calibrated(people, judge, scale=scale, positive=positive, seed=asked.seed)
+    found = calibrated(
+        people, judge, scale=scale, positive=positive, seed=asked.seed, epsilon=asked.epsilon
+    )
     paired = pair_labels(people, judge, scale)
     found["corrected"] = corrected(items, run.answers, run.per_query, paired, task)
     if asked.probes is not None:
@@ -130,8 +144,19 @@ def _of_runs(asked: Asked, people: Sequence[pl.DataFrame], runs: Sequence[Run]) 
         raise ConfigError(f"the runs have different judges of {task!r}; compare runs of one judge")
     scale = scale_of(task)
     positive = _positive(asked, scale) or POSITIVE.get(task, scale.labels[-1])
-    both = side_by_side(people, [verdicts(run, task) for run in runs], runs)
-    return calibrated(*both, scale=scale, positive=positive, itself=asked.author, seed=asked.seed)
+    sides = [_sides(labels, run, task) for labels, run in zip(people, runs, strict=True)]
+    human, judge = side_by_side(sides, runs)
+    return calibrated(
+        human, judge, scale=scale, positive=positive, itself=asked.author, seed=asked.seed,
+        epsilon=asked.epsilon,
+    )  # fmt: skip
+
+
+def _sides(people: pl.DataFrame, run: Run, task: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """People's labels, each with its chance, and the judge's of the same things."""
+    items = verdicts(run, task)
+    weighted = weighed(people, items, chances(people, run, task))
+    return weighted, judged(items, weighted)
 
 
 def _hashes(asked: Asked, run: Run | None) -> dict[str, str]:
@@ -152,12 +177,13 @@ def _positive(asked: Asked, scale: Scale) -> str | None:
 
 
 def _stated(scale: str) -> Scale:
+    """The labels that somebody put in order, words as well as numbers."""
     labels = [canonical(part) for part in scale.split(",")]
     named = [label for label in labels if label is not None]
     if len(named) < len(labels) or len(set(named)) < len(named) or len(named) < 2:
         said = "expected two labels or more, each once: 0,1,2,3"
         raise ConfigError(f"--scale {scale!r}: {said}")
-    return Scale.of(named)
+    return Scale(tuple(named), ordinal=True)
 
 
 def _bound(
@@ -169,47 +195,6 @@ def _bound(
         raise ConfigError("--record needs --model, --prompt and --task: it is bound to them")
     return Judge(
         model=model, revision=revision, prompt=prompt, task=asked.task, language=asked.language
-    )
-
-
-def verdicts(run: Run, task: str) -> pl.DataFrame:
-    """The items of a run's judge (`calibration.items.SCHEMA`). Raises ConfigError without one."""
-    scale_of(task)
-    found = items_of(run.judgements, run.answers, run.questions, task)
-    if found.is_empty():
-        judged = ", ".join((run.manifest.get("judge") or {}).get("tasks", ())) or "nothing"
-        raise ConfigError(f"run {run.run_id} has no verdict of {task!r}; its judge judged {judged}")
-    return found
-
-
-def write_sheet(
-    run: Run, task: str, n: int, path: str, *, seed: int, by: Sequence[str] = ()
-) -> int:
-    """A sheet of `n` items for people to label; returns how many there are.
-
-    by: slices from each of which some are drawn. Raises ConfigError for one that no question has.
-    """
-    items = verdicts(run, task).filter(pl.col("variant") == "answer")
-    drawn = draw(_sliced(items, run, by), task, n, seed=seed, by=["slice"] if by else [])
-    wanted = drawn["chunks"].explode().drop_nulls().unique()
-    passages = run.passages.filter(pl.col("chunk_id").is_in(wanted.implode()))
-    texts = dict(passages.select("chunk_id", "text").iter_rows())
-    files.write_bytes(path, sheet(drawn, texts, task))
-    return drawn.height
-
-
-def _sliced(items: pl.DataFrame, run: Run, by: Sequence[str]) -> pl.DataFrame:
-    """With `slice`: the first of `by` that an item's question is in; null where it is in none."""
-    slices = run.questions.select("question_id", "slices")
-    known = set(slices["slices"].explode().drop_nulls().unique())
-    for name in by:
-        if name not in known:
-            said = ", ".join(sorted(known)) or "no question is in any"
-            raise ConfigError(f"--by {name!r}: no question is in that slice; there are: {said}")
-    where = [pl.when(pl.col("slices").list.contains(name)).then(pl.lit(name)) for name in by]
-    first = pl.coalesce(*where, pl.lit(None, pl.String)).alias("slice")
-    return items.join(
-        slices.select("question_id", first), on="question_id", how="left", maintain_order="left"
     )
 
 

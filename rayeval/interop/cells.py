@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import polars as pl
 import pyarrow as pa
@@ -12,7 +13,14 @@ import pyarrow.csv as pa_csv
 
 from rayeval.errors import DataError, Problem
 from rayeval.files import open_fs
-from rayeval.interop.reading import DELIMITERS, broken, check_file, extension, records
+from rayeval.interop.reading import (
+    DELIMITERS,
+    broken,
+    check_file,
+    delimiter_of,
+    extension,
+    records,
+)
 
 ROW = "row number"
 """The column that says which record of its file a row was, from 0."""
@@ -28,7 +36,7 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     if extension(path) not in DELIMITERS:
         message = f"the extension is {extension(path)!r}, expected {' or '.join(DELIMITERS)}"
         raise broken(path, "unknown_format", message)
-    names = _header(path)
+    delimiter, names = _header(path)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise broken(path, "field_twice", f"column {twice[0]!r} is there twice", 1)
@@ -36,18 +44,21 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     if lacking:
         message = f"no column {lacking[0]!r} among {', '.join(names) or 'none'}"
         raise broken(path, "missing_field", message, 1)
-    return pl.DataFrame(pl.from_arrow(_table(path, names))).with_row_index(ROW)
+    return pl.DataFrame(pl.from_arrow(_table(path, delimiter, names))).with_row_index(ROW)
 
 
-def _header(path: str) -> list[str]:
+def _header(path: str) -> tuple[str, list[str]]:
+    """What stands between cells, and the columns' names."""
     fs, inner = open_fs(path)
     with fs.open_input_stream(inner) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-        rows = csv.reader(lines, delimiter=DELIMITERS[extension(path)])
-        return [name.strip() for name in next(rows, [])]
+        first = next(lines, "")
+        delimiter = delimiter_of(path, first)
+        rows = csv.reader(chain([first], lines), delimiter=delimiter)
+        return delimiter, [name.strip() for name in next(rows, [])]
 
 
-def _table(path: str, names: list[str]) -> pa.Table:
+def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
     fs, inner = open_fs(path)
     ragged: list[object] = []
 
@@ -58,7 +69,7 @@ def _table(path: str, names: list[str]) -> pa.Table:
     options = {
         "read_options": pa_csv.ReadOptions(column_names=names),
         "parse_options": pa_csv.ParseOptions(
-            delimiter=DELIMITERS[extension(path)],
+            delimiter=delimiter,
             newlines_in_values=True,
             invalid_row_handler=skipped,
         ),

@@ -6,19 +6,21 @@ annotator                         <- annotator; none: one person
 cluster (of qrels the topic)      <- cluster; none: the item itself
 language, slice                   <- language, slice
 author                            <- author: who wrote what is labelled, e.g. a model
-weight                            <- inclusion_probability, as `rayeval judge sample` writes it
+weight                            <- inclusion_probability: with which an item was drawn
+sample                            <- sample: which draw of `rayeval judge sample` a row is of
 A row without a label is not labelled yet; it is counted and left out.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from rayeval.errors import DataError, Problem
-from rayeval.interop.reading import READERS, extension, records
+from rayeval.interop.reading import READERS, broken, extension, records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.trec import text
 from rayeval.words import plural
@@ -32,9 +34,14 @@ SCHEMA = {
     "slice": pl.String,
     "author": pl.String,
     "inclusion_probability": pl.Float64,
+    "sample": pl.String,
     "line": pl.Int64,
 }
-OPTIONAL = ("annotator", "cluster", "language", "slice", "author")
+OPTIONAL = ("annotator", "cluster", "language", "slice", "author", "sample")
+NEEDED = ("item_id", "label")
+OBJECTS = (".jsonl", ".ndjson", ".json")
+"""Files without a header: every record has fields of its own."""
+EXPECTED = "expected item_id, label and maybe annotator, cluster, language, slice, author"
 
 
 def read_labels(path: str) -> pl.DataFrame:
@@ -46,7 +53,7 @@ def read_labels(path: str) -> pl.DataFrame:
     problems: list[Problem] = []
     if extension(path) in READERS:
         found = records([path], problems, kinds=tuple(READERS))
-        rows = [_row(record, problems) for record in found]
+        rows = [_row(record, problems) for record in _headed(path, found)]
     else:
         rows = [_judged(path, line, fields, problems) for line, fields in text.numbered(path)]
     frame = pl.DataFrame([row for row in rows if row is not None], schema=SCHEMA)
@@ -56,6 +63,22 @@ def read_labels(path: str) -> pl.DataFrame:
     if problems:
         raise DataError(problems)
     return frame
+
+
+def _headed(path: str, found: Iterator[Record]) -> Iterator[Record]:
+    """The records. Raises DataError, once, where the header of a table lacks a column."""
+    for number, record in enumerate(found):
+        lacking = None if number or extension(path) in OBJECTS else _lacking(record)
+        if lacking:
+            raise broken(path, "missing_field", lacking, 1)
+        yield record
+
+
+def _lacking(record: Record) -> str | None:
+    """Which field isn't there, and which are."""
+    lacking = [f"`{name}`" for name in NEEDED if name not in record.value]
+    there = ", ".join(map(str, record.value)) or "nothing"
+    return f"there is no {' and no '.join(lacking)}, only {there}; {EXPECTED}" if lacking else None
 
 
 def canonical(value: Any) -> str | None:
@@ -75,12 +98,8 @@ def canonical(value: Any) -> str | None:
 
 def _row(record: Record, problems: list[Problem]) -> dict[str, Any] | None:
     try:
-        if "label" not in record.value:
-            raise RefusedError(
-                "missing_field",
-                f"there is no `label`, only {', '.join(map(str, record.value))}; expected "
-                "item_id, label and maybe annotator, cluster, language, slice, author",
-            )
+        if lacking := _lacking(record):
+            raise RefusedError("missing_field", lacking)
         label = record.get("label")
         if isinstance(label, dict | list):
             raise RefusedError(
@@ -103,7 +122,8 @@ def _probability(record: Record) -> float | None:
     if value is None:
         return None
     try:
-        number = float(value)
+        # Where a spreadsheet writes decimals with a comma, 0.5 comes back as 0,5.
+        number = float(value.replace(",", ".") if isinstance(value, str) else value)
     except (TypeError, ValueError):
         number = -1.0
     if not 0 < number <= 1:

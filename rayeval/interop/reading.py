@@ -22,6 +22,8 @@ from rayeval.words import plural
 
 BATCH_ROWS = 1024
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+OTHERS = (";", "\t")
+"""What spreadsheets write into .csv too: Excel a semicolon wherever a comma marks decimals."""
 TEXT_FILES = (".txt", ".md")
 BOM = b"\xef\xbb\xbf"
 
@@ -140,13 +142,27 @@ def _json_array(path: str, problems: list[Problem]) -> Iterator[Record]:
             problems.extend(error.problems)
 
 
+def delimiter_of(path: str, header: str) -> str:
+    """What stands between the cells of a CSV or TSV file.
+
+    header: its first line. Of a .csv that would have one column only, what gives it several.
+    """
+    usual = DELIMITERS[extension(path)]
+    if extension(path) == ".csv" and _columns(header, usual) < 2:
+        return next((other for other in OTHERS if _columns(header, other) > 1), usual)
+    return usual
+
+
+def _columns(header: str, delimiter: str) -> int:
+    return len(next(csv.reader([header], delimiter=delimiter), ()))
+
+
 def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
     """CSV rows; empty cells are null. `line` is the first of the row's lines."""
     data = _decoded(content(path).removeprefix(BOM), path, None)
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
-    reader = csv.reader(
-        io.StringIO(data, newline=""), delimiter=DELIMITERS[extension(path)], strict=True
-    )
+    delimiter = delimiter_of(path, data.lstrip("\r\n").partition("\n")[0])
+    reader = csv.reader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:
         line = reader.line_num + 1

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from rayeval.report.annotators import interval, people_parts
 from rayeval.report.terminal import headed, listed, rendered, titled
 from rayeval.words import plural
 
@@ -34,15 +35,18 @@ def calibration_text(found: Mapping[str, Any]) -> str:
     items, clusters = plural(found["n"], "item"), plural(found["clusters"], "cluster")
     table = headed("judge with people", "value", "95% interval")
     for name, said in SAID.items():
-        if found[name] is not None:
-            table.row(said, f"{found[name]:.4f}", _interval(found["intervals"][name]))
+        if found[name] is None:
+            table.row(said, "undefined", found["undefined"][name])
+        else:
+            table.row(said, f"{found[name]:.4f}", _limits(found, name))
     parts: list[RenderableType] = [titled(f"Calibration over {items} in {clusters}", table)]
     if found["positive"] is not None:
         human, judge = found["prevalence_human"], found["prevalence_judge"]
         if human is not None and judge is not None:
-            said = f"positive is {found['positive']} or more: {human:.1%} of people's labels, "
+            more = " or more" if found["ordinal"] else ""
+            said = f"positive is {found['positive']}{more}: {human:.1%} of people's labels, "
             parts.append(Text(said + f"{judge:.1%} of the judge's"))
-    parts += [_confusion(found), *_people(found), *_slices(found)]
+    parts += [_confusion(found), *people_parts(found), *_slices(found)]
     parts += _corrected(found)
     parts += [*_probes(found), *_authors(found)]
     parts += _left_out(found)
@@ -59,7 +63,7 @@ def _corrected(found: Mapping[str, Any]) -> list[RenderableType]:
     for key, said in (("labels", "people's labels alone"), ("ppi", "both (PPI++)")):
         one = both[key]
         limits = None if one["low"] is None else [one["low"], one["high"]]
-        table.row(said, _figure(one["value"]), _interval(limits))
+        table.row(said, _figure(one["value"]), interval(limits))
     said = f"{both['labelled']:,} of {both['n']:,} verdicts are labelled; λ {both['tuning']:.2f}"
     return [titled("In the run", table), Text(said)]
 
@@ -72,7 +76,7 @@ def _probes(found: Mapping[str, Any]) -> list[RenderableType]:
     for kind, one in found["probes"].items():
         rate = "–" if not one["n"] else f"{one['flips'] / one['n']:.1%}"
         counts = (f"{one[name]:,}" for name in ("better", "worse", "lost"))
-        table.row(PROBES[kind], f"{one['n']:,}", rate, _interval(one["limits"]), *counts)
+        table.row(PROBES[kind], f"{one['n']:,}", rate, interval(one["limits"]), *counts)
     return [titled("Probes: verdicts that should have stayed", table)]
 
 
@@ -89,13 +93,18 @@ def _authors(found: Mapping[str, Any]) -> list[RenderableType]:
     if own is not None and own["value"] is not None:
         limits = None if own["low"] is None else [own["low"], own["high"]]
         verdict = {True: "it prefers its own", False: "no preference is shown", None: "too little"}
-        said = f"what it has over for itself: {own['value']:+.3f} {_interval(limits)}"
+        said = f"what it has over for itself: {own['value']:+.3f} {interval(limits)}"
         parts.append(Text(f"{said}: {verdict[own['flagged']]}"))
     return parts
 
 
-def _interval(limits: list[float] | None) -> str:
-    return "–" if limits is None else f"[{limits[0]:.3f}, {limits[1]:.3f}]"
+def _limits(found: Mapping[str, Any], name: str) -> str:
+    """Of a figure that is defined; why there is none where there is none."""
+    limits = found["intervals"][name]
+    if limits is not None:
+        return interval(limits)
+    one = found["clusters"] < 2
+    return "none: all items are in one cluster" if one else "none: undefined in many draws"
 
 
 def _confusion(found: Mapping[str, Any]) -> RenderableType:
@@ -103,19 +112,6 @@ def _confusion(found: Mapping[str, Any]) -> RenderableType:
     for label, counts in found["confusion"].items():
         table.row(label, *(f"{counts[other]:,}" for other in found["scale"]))
     return titled("Confusion", table)
-
-
-def _people(found: Mapping[str, Any]) -> list[RenderableType]:
-    among = found["human_human"]
-    if among is None:
-        return []
-    table = headed("people with one another", "items", "agreement", "κ", "κ quadratic")
-    for pair in among["pairs"][:SHOWN]:
-        figures = (pair["agreement"], pair["kappa"], pair["kappa_quadratic"])
-        table.row(" · ".join(pair["annotators"]), f"{pair['n']:,}", *map(_figure, figures))
-    table.row("all pairs, by items", "", _figure(among["agreement"]), _figure(among["kappa"]), "")
-    said = f"Krippendorff's α of {among['annotators']} people: {_figure(among['alpha'])}"
-    return [titled("People", table), Text(said)]
 
 
 def _slices(found: Mapping[str, Any]) -> list[RenderableType]:

@@ -42,3 +42,9 @@ def percentile_interval(drawn: Floats, *, tail: float = 0.025) -> tuple[float, f
     """The limits between which all but `tail` on either side of the replicates lie."""
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def defined_interval(drawn: Floats) -> list[float] | None:
+    """`percentile_interval` of the replicates that are defined; None where over 5% are not."""
+    values = drawn[~np.isnan(drawn)]
+    return list(percentile_interval(values)) if len(values) >= max(1, 0.95 * len(drawn)) else None

@@ -81,7 +81,7 @@ def test_people_agree_with_one_another_beside_the_judge(tmp_path, capsys):
     human = write(tmp_path / "people.tsv", text)
     judge = judged(tmp_path, [("a", "supported"), ("b", "unsupported"), ("c", "supported")])
     _, found = calibrate(
-        capsys, "--human", human, "--judge", judge, "--scale", "unsupported,supported"
+        capsys, "--human", human, "--judge", judge, "--scale", "unsupported,supported", "--nominal"
     )
     assert (found["n"], found["n_left_out"]) == (2, 1)  # two people are at odds over c
     assert found["agreement"] == 1

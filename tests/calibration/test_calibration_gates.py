@@ -7,14 +7,13 @@ import json
 
 import answer_runs
 import judge_runs
-import polars as pl
 import pytest
 from faulty import serving
 
 from rayeval.calibration.corrected import METRICS
 from rayeval.cli.main import run_command
 from rayeval.errors import ConfigError
-from rayeval.execution.judging import verdicts
+from rayeval.execution.sampling import verdicts
 
 GATES = """gates:
   - {metric: faithfulness, min: 0.5}
@@ -77,7 +76,7 @@ def test_people_label_a_sheet_and_the_gate_may_decide(capsys, judged, tmp_path):
     assert {row["label"] for row in rows} == {""}
     assert all("supported" not in json.dumps(row) for row in rows)  # nobody sees the verdict
     assert any("5일이 걸린다" in row["evidence"] for row in rows)
-    assert {row["inclusion_probability"] for row in rows} == {"1.0"}
+    assert "inclusion_probability" not in rows[0]
     labelled(tmp_path / "sheet.csv", rows, lambda n: "not_in_context" if n == 0 else "supported")
     bound = ["judge", "calibrate", "--human", tmp_path / "sheet.csv", "--run", judged[1].path,
              "--task", "support", "--record", tmp_path / "support.json"]  # fmt: skip
@@ -205,85 +204,3 @@ def test_a_run_without_a_judge_has_nothing_to_sample(capsys, tmp_path):
     assert code == 2
     assert "has no verdict of 'support'" in found["error"]["message"]
     assert not (tmp_path / "s.csv").exists()
-
-
-def test_low_verdicts_are_drawn_oftener_and_chances_are_kept():
-    from rayeval.calibration.sample import draw
-
-    items = pl.DataFrame(
-        {"item_id": [f"i{n:03}" for n in range(200)],
-         "verdict": ["not_in_context"] * 20 + ["supported"] * 180,
-         "language": ["ko", "en"] * 100},
-    )  # fmt: skip
-    drawn = draw(items, "support", 40, seed=1)
-    assert drawn.height == 40
-    low = drawn.filter(pl.col("verdict") == "not_in_context")
-    assert low.height >= 8
-    for row in (
-        drawn.group_by("verdict", "language")
-        .agg(pl.len(), pl.col("inclusion_probability").first())
-        .iter_rows()
-    ):
-        size = items.filter((pl.col("verdict") == row[0]) & (pl.col("language") == row[1])).height
-        assert row[3] == pytest.approx(row[2] / size)
-    assert draw(items.sample(fraction=1, shuffle=True, seed=3), "support", 40, seed=1).equals(drawn)
-    assert draw(items, "support", 999, seed=1).height == 200
-    assert not draw(items, "support", 40, seed=2).equals(drawn)
-
-
-def test_a_slice_is_a_stratum_and_labels_still_stand_for_all_items():
-    """Few items are of the slice, few are low; weighed by their chance they count as they are."""
-    from rayeval.calibration.sample import draw
-
-    rows = [{"item_id": f"i{n:03}", "language": None, "slice": "table" if n % 20 == 0 else None,
-             "verdict": "not_in_context" if n % 8 == 0 else "supported"} for n in range(400)]  # fmt: skip
-    items = pl.DataFrame(rows, schema_overrides={"language": pl.String})
-    right = {
-        row["item_id"]: row["verdict"] == "supported" or n % 3 == 0 for n, row in enumerate(rows)
-    }
-    estimates, plain = [], []
-    for seed in range(60):
-        drawn = draw(items, "support", 60, seed=seed, by=["slice"])
-        counts = dict(drawn.group_by("slice").len().iter_rows())
-        assert set(counts) == {"table", None}
-        low = drawn.filter(verdict="not_in_context").height / drawn.height
-        assert low > 2 * 50 / 400
-        values = drawn["item_id"].replace_strict(right, return_dtype=pl.Int64)
-        estimates.append((values / drawn["inclusion_probability"]).sum() / 400)
-        plain.append(values.mean())
-    truth = sum(right.values()) / 400
-    assert sum(estimates) / 60 == pytest.approx(truth, abs=0.01)
-    assert abs(sum(plain) / 60 - truth) > 0.05, "as they are drawn, low ones count too often"
-
-
-def test_a_sheet_by_slices_names_them(capsys, tmp_path):
-    with serving(judge_runs.rule) as server:
-        path = judge_runs.project(tmp_path, server.url)
-        rows = [json.loads(line) for line in (tmp_path / "golden.jsonl").read_text().splitlines()]
-        tagged = {"q-leave": ["policy", "number_date"], "q-it": ["policy"]}
-        for row in rows:
-            row["slices"] = tagged.get(row["question_id"], [])
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (tmp_path / "golden.jsonl").write_text(text)
-        run = answer_runs.run(path)
-    command = ["judge", "sample", run.path, "--out", tmp_path / "s.csv"]
-    assert called(capsys, *command, "--by", "number_date", "--by", "policy")[0] == 0
-    text = (tmp_path / "s.csv").read_text("utf-8-sig")
-    found = {
-        row["item_id"].split("/")[1]: row["slice"] for row in csv.DictReader(io.StringIO(text))
-    }
-    assert found == {"q-leave": "number_date", "q-it": "policy", "q-vpn": ""}
-    code, found = called(capsys, *command, "--by", "tables")
-    assert code == 2
-    said = found["error"]["message"]
-    assert "--by 'tables': no question is in that slice; there are: " in said
-    assert "number_date, " in said
-
-
-def test_cells_that_a_spreadsheet_would_compute_are_text():
-    from rayeval.calibration.sheet import sheet
-
-    row = {"item_id": "support/=q", "question": "=1+1", "answer": "@x", "text": "-2", "chunks": ["c"],
-           "cluster": "=c", "language": None, "slice": None, "inclusion_probability": 0.5}  # fmt: skip
-    text = sheet(pl.DataFrame([row]), {"c": "+evil"}, "support").decode("utf-8-sig")
-    assert text.splitlines()[1] == "support/=q,'=1+1,'@x,'-2,'+evil,,,'=c,,,0.5"

@@ -9,7 +9,7 @@ from faulty import serving
 from judge_model import blocks, task_of
 
 from rayeval.cli.main import run_command
-from rayeval.execution.judging import verdicts
+from rayeval.execution.sampling import verdicts
 
 
 def moody(judging_by):

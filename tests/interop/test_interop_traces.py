@@ -58,6 +58,20 @@ def test_csv_ranks_order_hits_and_stages_keep_their_order(tmp_path):
     assert "title" in formats()["csv"].read([str(path)]).notes[0]
 
 
+@pytest.mark.parametrize(
+    "mark", [pytest.param(";", id="semicolons"), pytest.param("\t", id="tabs")]
+)
+def test_csv_with_what_a_spreadsheet_puts_between_cells(tmp_path, mark):
+    path = tmp_path / "hits.csv"
+    path.write_text('qid,doc_id,text\r\nq1,a,"x, y"\r\n'.replace(",", mark), newline="")
+    ((row,), _) = trace("csv", path)
+    assert (row["question_id"], row["hits"][0]["text"]) == ("q1", f"x{mark} y")
+    path.write_text("qid;doc_id\nq1;a;b\n")
+    ((line, kind, said),) = faults("csv", path)
+    assert (line, kind) == (2, "invalid_csv")
+    assert "3 cells under 2 columns" in said
+
+
 def test_csv_offsets_become_spans_and_ids_stay_text(tmp_path):
     path = tmp_path / "hits.tsv"
     path.write_text("question_id\tsource_id\tstart_char\tend_char\n007\tNA\t3\t9\n007\tb\t\t\n")

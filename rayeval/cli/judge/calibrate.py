@@ -23,8 +23,13 @@ def calibrate(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option("--scale", metavar="0,1,2,3", help="The labels in order [those people gave]."),
+        typer.Option(
+            "--scale", metavar="0,1,2,3", help="The labels, worst first [those people gave]."
+        ),
     ] = None,
+    nominal: Annotated[
+        bool, typer.Option("--nominal", help="Labels have no order, numbers and --scale neither.")
+    ] = False,
     positive: Annotated[
         str | None,
         typer.Option("--positive", metavar="LABEL", help="From which label on it counts as found."),
@@ -59,6 +64,12 @@ def calibrate(
         str | None,
         typer.Option("--itself", metavar="AUTHOR", help="Who of `author` is the judge's model."),
     ] = None,
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            "--epsilon", min=0, max=1, help="Of the alternative annotator test; 0.2 beside experts."
+        ),
+    ] = 0.2,
     seed: Annotated[int, typer.Option("--seed", help="Of the intervals.")] = 42,
     runs: options.Runs = "runs",
     store: options.Store = None,
@@ -79,7 +90,7 @@ def calibrate(
 
     asked = Asked(
         human, judge, run or [], runs, scale, positive, task, language, floor, seed, probes, store,
-        itself,
+        itself, nominal, epsilon,
     )  # fmt: skip
     found, bound = calibration(asked, model=model, revision=revision, prompt=prompt, record=record)
     for one in bound:
