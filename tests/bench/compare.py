@@ -128,9 +128,7 @@ def main(questions: int = 400_000) -> None:
         page = Path(json.loads(compared[2])["path"], "report.html").stat().st_size / 2**20
     for name, (seconds, peak, _) in (("compare --poisson", compared), ("gate", gated)):
         print(f"{name}: {questions} questions, {seconds:.0f} s, peak {peak:.2f} GiB")
-    print(
-        f"the comparison's page: {page:.1f} MiB; transitions: {json.loads(compared[2])['transitions']}"
-    )
+    print(f"the comparison's page: {page:.1f} MiB")
     peak = max(compared[1], gated[1])
     allowed = 1 + questions / 2**20
     print(f"ratio {allowed / peak:.2f} (bar: 1.0): {allowed:.2f} GiB allowed / peak {peak:.2f}")
