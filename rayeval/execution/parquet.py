@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import polars as pl
 import pyarrow as pa
@@ -20,6 +21,14 @@ Columns = Sequence[str] | None
 
 def opened(path: str) -> Dataset:
     """A Parquet file. Raises FileNotFoundError or ArrowInvalid if it can't be read."""
+    fs, inner = files.open_fs(path)
+    info = fs.get_file_info(inner)
+    return _opened(path, info.size, info.mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _opened(path: str, size: int, changed: int) -> Dataset:
+    """The footer of a file of many row groups takes longer to read than a shard's rows."""
     fs, inner = files.open_fs(path)
     return dataset(inner, filesystem=fs, format="parquet")
 

@@ -18,7 +18,7 @@ BENCHES = {
     "trec": "a TREC run of 10,000 × 1,000 hits scored, from text and Parquet, against pytrec_eval",
     "own_trace": "rayeval's own trace, 10,000 × 1,000, against pytrec_eval from TREC files",
     "stream": "1,000,000 questions × 100 hits × 2 spans in one pass, 2 GiB against the peak memory",
-    "compare": "two runs of 1,000,000 questions compared and gated, 2 GiB against the peak memory",
+    "compare": "two runs of 400,000 questions compared and gated: 1 GiB + 1 KiB each against the peak memory",
     "bootstrap": "100,000 questions, 5,000 clusters, 1,000 columns, against `scipy.stats.bootstrap`",
     "memory": "peak memory of a run over 200,000 chunks against twice the vectors plus 1 GiB",
 }

@@ -200,6 +200,16 @@ def test_parts_of_a_table_are_the_table(runs, monkeypatch):
     assert found.rows() == [(ids[2], "?"), (ids[5], "?")]
 
 
+def test_a_file_that_was_replaced_is_read_anew(tmp_path):
+    path = tmp_path / "t.parquet"
+    for values in ([1, 2], [3], [4]):
+        pl.DataFrame({"a": values}).write_parquet(path)
+        assert parquet.read(str(path), ["a"], None)["a"].to_list() == values
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        parquet.read(str(path), ["a"], None)
+
+
 def test_a_long_table_is_written_in_several_row_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(artifacts, "ROWS", 2)
     artifacts.write_one(str(tmp_path), "t.parquet", [pl.DataFrame({"a": [1, 2, 3]}).to_arrow()])

@@ -97,7 +97,7 @@ def comparison_sentence(
     ways = [every.filter(pl.col("change") == way) for way in (LOST, WON)]
     behind = tuple(name for rows in ways for name in _first(rows))
     lost, won = (int(rows["n"].sum()) for rows in ways)
-    counts = f"{plural(won, 'question')} won, {lost} lost"
+    counts = f"{plural(won, 'question')} won, {lost:,} lost"
     whole = deciding.get(None)
     sure = [row for row in deciding.values() if _fell(row)]
     if not sure and whole is not None and whole["low"] > 0:
