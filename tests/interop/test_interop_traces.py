@@ -305,7 +305,12 @@ def test_langfuse_dataset_items_come_without_gold(tmp_path):
     path.write_text('id,input,expectedOutput\n1,"{""query"": ""Who?""}",You.\n')
     found = formats()["langfuse"].read([str(path)])
     assert list(found.questions) == [
-        {"question_id": "1", "question": "Who?", "reference_answer": "You.", "labels": "none"}
+        {
+            "question_id": made_question_id("Who?"),
+            "question": "Who?",
+            "reference_answer": "You.",
+            "labels": "none",
+        }
     ]
     assert "golden label" in found.notes[-1]
 
