@@ -25,7 +25,7 @@ from rayeval.interop.span_files import read_spans
 from rayeval.interop.traces import imported_traces
 
 NAME = "openinference"
-FILES = "spans as Phoenix (.parquet, .csv, .jsonl, .json) or an OTLP exporter (.json, .jsonl) writes them"
+FILES = "spans of Phoenix (.parquet, .csv, .jsonl, .json) or of an OTLP exporter (.json, .jsonl)"
 
 
 def read(paths: Sequence[str]) -> Imported:

@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import json
+import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -121,20 +122,39 @@ READERS: dict[str, Callable[[str, list[Problem]], Iterator[Record]]] = {
 
 
 def listed(cell: str, at: str) -> list[Any]:
-    """A cell that holds a list, as JSON or as Python writes it.
+    """A cell that holds a list, as JSON, Python or NumPy write it.
 
-    Raises RefusedError for anything else: NumPy's ['a' 'b'] would silently read as one text.
+    Raises RefusedError for anything else.
     """
     word = cell.strip()
     try:
         value = json.loads(word)
     except ValueError:
-        try:
-            value = ast.literal_eval(word)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        value = value if repr(value) == word else None
+        value = _spaced(word) or _literal(word)
     if not isinstance(value, list):
         message = f"`{at}` is {word[:60]!r}, expected a list as JSON or Python writes it"
         raise RefusedError("wrong_type", message)
     return value
+
+
+def _literal(word: str) -> Any:
+    try:
+        value = ast.literal_eval(word)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if repr(value) == word else None
+
+
+def _spaced(word: str) -> list[str] | None:
+    """NumPy's ['a' 'b'], which Python would read as one text; None for any other list."""
+    if not word.startswith(("['", '["')):
+        return None
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(word).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    kept = [token for token in tokens if token.string.strip()]
+    inner = kept[1:-1]
+    if kept[-1].string != "]" or any(token.type != tokenize.STRING for token in inner):
+        return None
+    return [ast.literal_eval(token.string) for token in inner]

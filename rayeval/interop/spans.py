@@ -67,9 +67,12 @@ class Span:
 
 
 def text_in(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """The first of these fields that holds text."""
-    texts = (value.get(name) for name in names)
-    return next((text for text in texts if isinstance(text, str) and text.strip()), None)
+    """The first of these fields that holds text, or an object that has it in one of them."""
+    for inner in map(value.get, names):
+        found = text_in(inner, names) if isinstance(inner, Mapping) else inner
+        if isinstance(found, str) and found.strip():
+            return found
+    return None
 
 
 def said_error(message: Any, otherwise: str) -> str:

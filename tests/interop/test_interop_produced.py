@@ -188,3 +188,110 @@ def test_interleaved_spans_without_their_parents_keep_their_questions(tmp_path):
     rows = [row for table in found.trace for row in table.to_pylist()]
     assert stages(rows) == OF_LANGCHAIN
     assert list(found.answers) == []
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "csv"])
+def test_deepeval_joins_a_golden_and_its_test_cases(kind):
+    questions, _, rows, answers = read("deepeval", f"deepeval.{kind}")
+    pieces = [LAPTOPS_BAR] if kind == "json" else ["Laptops ", " 4 years."]
+    assert [(q["question"], q["reference_answer"]) for q in questions] == [
+        (ASKED[0], "15일"), (ASKED[1], "40 euros."), ("Who won?", "Nobody."),
+    ]  # fmt: skip
+    assert [q.get("evidence") for q in questions] == [
+        [{"quote": LEAVE}],
+        [{"quote": NET}, *({"quote": piece} for piece in pieces)],
+        None,
+    ]
+    assert questions[2]["labels"] == "none"
+    assert hits(rows[0])[-1] == (None, "hr.md", LEAVE, None)
+    assert [text for _, _, text, _ in hits(rows[0])[:-1]] == pieces
+    assert [(row["question_id"], row["stage"]) for row in rows] == [
+        (made_question_id(ASKED[0]), "retrieved")
+    ]
+    assert [(a["repeat"], a["answer"]) for a in answers] == [(0, "15일입니다."), (1, "열다섯 날")]
+    assert answers[0]["context"] == [*pieces, LEAVE]
+
+
+def test_deepeval_refuses_one_input_with_two_contexts(tmp_path):
+    rows = [{"input": "Who?", "context": [text]} for text in ("a", "b")]
+    (tmp_path / "d.json").write_text(json.dumps(rows))
+    found = formats()["deepeval"].read([str(tmp_path / "d.json")])
+    assert len(list(found.questions)) == 1
+    ((line, kind, message),) = [(p.line, p.kind, p.message) for p in found.problems]
+    assert (line, kind) == (2, "duplicate_question_id")
+    assert "d.json:1 has this input with another `context`" in message
+
+
+NET, LAPTOPS_BAR = 'Parking costs 40 euros\na month, "net".', "Laptops | 4 years."
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "pandas.csv", "hf.csv", "hf.parquet"])
+def test_ragas_is_the_same_however_it_was_saved(kind):
+    questions, _, rows, answers = read("ragas", f"ragas.{kind}")
+    assert [(q["question"], q.get("evidence"), q.get("labels")) for q in questions] == [
+        (ASKED[1], [{"quote": NET}], None), (ASKED[0], [{"quote": LEAVE}], None),
+        ("Who won?", None, "none"),
+    ]  # fmt: skip
+    assert [(r["question_id"], [(h["chunk_id"], h["text"]) for h in r["hits"]]) for r in rows] == [
+        (made_question_id(ASKED[1]), [("c3", LAPTOPS_BAR), ("c2", NET)]),
+        (made_question_id(ASKED[0]), []),
+    ]
+    assert [a["answer"] for a in answers] == ["40 euros.", "모르겠습니다.", "Nobody."]
+
+
+def test_autorag_questions_and_passages():
+    questions, documents, _, _ = read("autorag", "autorag.qa.parquet", "autorag.corpus.parquet")
+    found = [[(e["group_id"], e["source_id"]) for e in q["evidence"]] for q in questions]
+    assert found == [[("g1", "d1")], [("g1", "d2"), ("g1", "d1"), ("g2", "d3")], []]
+    assert [q["answerable"] for q in questions] == [True, True, False]
+    assert [q["reference_answer"] for q in questions] == ["15일", "40 euros", "nobody knows"]
+    assert documents == [
+        {"source_id": f"d{n}", "text": text} for n, text in enumerate((LEAVE, PARKING, LAPTOPS), 1)
+    ]
+
+
+def test_autorag_hybrid_node_has_its_arms_and_its_prompt():
+    _, _, rows, answers = read("autorag", "autorag.node.parquet")
+    assert [(r["stage"], [h["source_id"] for h in r["hits"]]) for r in rows[:3]] == [
+        ("lexical", ["d1", "d2"]), ("semantic", ["d2", "d3"]), ("fused", ["d2", "d1"]),
+    ]  # fmt: skip
+    assert rows[6]["hits"] == []
+    assert rows[2]["hits"][0]["score"] == pytest.approx(1 / 61 + 1 / 62)
+    assert [a["answer"] for a in answers] == ["15일", "40 euros", "I don't know"]
+    assert PARKING in answers[0]["context"][0]
+
+
+@pytest.mark.parametrize("file", ["ragchecker.inputs.json", "ragchecker.outputs.json"])
+def test_ragchecker_numbers_are_no_ids(file):
+    questions, _, rows, answers = read("ragchecker", file)
+    assert [(q["question_id"], q.get("reference_answer")) for q in questions] == [
+        ("0", "15일"), ("1", "40 euros."), ("2", None),
+    ]  # fmt: skip
+    assert [hits(row) for row in rows] == [
+        [(None, None, LEAVE, None), (None, None, PARKING, None)], [(None, None, LAPTOPS, None)],
+    ]  # fmt: skip
+    assert [(a["question_id"], a["answer"]) for a in answers] == [
+        ("0", "15일입니다."),
+        ("1", "Forty."),
+    ]
+    notes = formats()["ragchecker"].read([str(HERE / file)]).notes
+    assert "one `doc_id` has several texts" in notes[-1]
+
+
+def test_legalbench_spans_count_line_ends_as_its_generators_do():
+    questions, documents, _, _ = read("legalbench", "legalbench.json", "legalbench")
+    texts = {document["source_id"]: document["text"] for document in documents}
+    assert sorted(texts) == ["cuad/Laptops.txt", "cuad/Parking LEASE.txt"]
+    found = [
+        [
+            (texts[e["source_id"]][e["start_char"] : e["end_char"]], e["quote"])
+            for e in q["evidence"]
+        ]
+        for q in questions
+    ]
+    assert found == [
+        [(t, t) for t in ("Korean law governs.", "대한민국 법")],
+        [("two years", "two years")],
+        [("four years", "four years")],
+    ]
+    assert questions[2]["question_id"] == questions[1]["question_id"] + "-2"

@@ -360,7 +360,7 @@ def test_import_json_is_one_document(tmp_path, capsys):
     assert run_command(arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["files"] == {"golden.jsonl": 1}
-    assert len(found["notes"]) == 2
+    assert len(found["notes"]) == 3
 
 
 def test_import_leaves_nothing_where_a_row_is_refused(tmp_path, capsys):
