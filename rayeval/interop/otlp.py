@@ -25,7 +25,7 @@ def otlp_span(span: Record) -> Span:
     status = span.get("status") or {}
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
     return Span(
-        span,
+        span.place,
         span.id("traceId", "trace_id"),
         span.id("spanId", "span_id"),
         span.name("parentSpanId", "parent_span_id"),

@@ -55,7 +55,7 @@ def _row(record: Record) -> Span:
     failed = "ERROR" in (record.get("status_code"), status.get("status_code"))
     said = record.text("status_message") or status.text("description")
     return Span(
-        record,
+        record.place,
         ids.id("trace_id"),
         ids.id("span_id"),
         record.name("parent_id"),

@@ -22,6 +22,7 @@ class Span:
     """One span. `attributes` are nested: `retrieval.documents.0.document.id` is a path in them."""
 
     record: Record
+    """Where it stands; what it says is in the other fields."""
     trace_id: str
     span_id: str
     parent_id: str | None
