@@ -123,8 +123,8 @@ def _whole(record: Record) -> Span:
     """A trace's own row: it begins before all of its observations, and ends after them."""
     start = micros(record, "timestamp")
     return Span(
-        record.place, record.id("id"), f"trace:{record.id('id')}", None, record.text("name") or "trace",
-        "CHAIN", start, start, None, _attributes(record, "CHAIN"),
+        record.place, record.id("id"), f"trace:{record.id('id')}", None,
+        record.text("name") or "trace", "CHAIN", start, start, None, _attributes(record, "CHAIN"),
     )  # fmt: skip
 
 
@@ -134,7 +134,8 @@ def _observation(record: Record) -> Span:
     failed = record.get("level") == "ERROR"
     start = micros(record, "start_time")
     return Span(
-        record.place, trace, record.id("id"), record.name("parent_observation_id") or f"trace:{trace}",
+        record.place, trace, record.id("id"),
+        record.name("parent_observation_id") or f"trace:{trace}",
         record.text("name") or kind.lower(), kind, start,
         start if record.get("end_time") is None else micros(record, "end_time"),
         (record.text("status_message") or "level ERROR") if failed else None,
