@@ -8,6 +8,7 @@ import pytest
 
 from rayeval.ids import made_question_id
 from rayeval.interop import formats
+from rayeval.interop.out.ours import write_imported
 
 HERE = Path(__file__).parent / "produced"
 LEAVE, PARKING, LAPTOPS = (
@@ -295,3 +296,39 @@ def test_legalbench_spans_count_line_ends_as_its_generators_do():
         [("four years", "four years")],
     ]
     assert questions[2]["question_id"] == questions[1]["question_id"] + "-2"
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "context"),
+    [
+        ("openinference", ["langchain.otlp.jsonl.gz"],
+         [{"chunk_id": "c2", "source_id": "parking.md", "text": PARKING},
+          {"chunk_id": "c1", "source_id": "hr.md", "text": LEAVE,
+           "spans": [{"start_char": 0, "end_char": 10}]}, LAPTOPS]),
+        ("langfuse", ["langfuse.api.json"],
+         [{"chunk_id": "c1", "source_id": "hr.md", "text": LEAVE},
+          {"source_id": "parking.md", "text": PARKING}]),
+        ("autorag", ["autorag.node.parquet"],
+         [{"source_id": "d2", "text": PARKING, "score": 0.033},
+          {"source_id": "d1", "text": LEAVE, "score": 0.016}]),
+    ],
+)  # fmt: skip
+def test_a_context_is_the_hits_that_the_model_was_sent(tmp_path, name, files, context):
+    """The trace that is written says so as `score --format` would find it."""
+    write_imported(formats()[name].read([str(HERE / file) for file in files]), str(tmp_path))
+    first = json.loads((tmp_path / "trace.jsonl").read_text().splitlines()[0])
+    for hit in first["context"]:
+        if isinstance(hit, dict) and "score" in hit:
+            hit["score"] = round(hit["score"], 3)
+    assert first["context"] == context
+
+
+def test_repeats_stand_beside_their_question(tmp_path):
+    write_imported(formats()["deepeval"].read([str(HERE / "deepeval.json")]), str(tmp_path))
+    first, again = map(json.loads, (tmp_path / "trace.jsonl").read_text().splitlines())
+    assert (first["answer"], first["context"]) == (
+        "15일입니다.", [LAPTOPS_BAR, {"source_id": "hr.md", "text": LEAVE}],
+    )  # fmt: skip
+    assert (again["question_id"], again["repeat"], again["answer"], again["context"]) == (
+        first["question_id"], 1, "열다섯 날", first["context"],
+    )  # fmt: skip
