@@ -144,8 +144,9 @@ def write_one(folder: str, name: str, tables: Iterable[pa.Table]) -> dict[str, A
             rows = _write_groups(sink, tables)
         fs.move(temporary, inner)
     except OSError as error:
-        files.discard(fs, temporary)
         raise InfrastructureError(f"can't write {folder}/{name}: {error}") from error
+    finally:
+        files.discard(fs, temporary)  # there only if something went wrong, in `tables` too
     return {"sha256": sink.sha256.hexdigest(), "rows": rows, "size_bytes": sink.size}
 
 

@@ -5,13 +5,14 @@ are alternatives, all groups are needed; a flat list is one passage per group (A
 text one passage, an empty list an unanswerable question. The first of `generation_gt` is the
 reference answer. A file with `doc_id` and `contents` is a corpus, each row a document. Where a row
 has `retrieved_ids` (a node's result), they are the hits of the stage `retrieved`, with
-`retrieved_contents` and `retrieve_scores`; `generated_texts` is the answer.
+`retrieved_contents` and `retrieve_scores`; a hybrid node's `…_lexical` and `…_semantic` are the
+stages `lexical` and `semantic`, and what it made of them `fused`. `generated_texts` is the answer,
+`prompts` what the model was sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Row, imported
@@ -52,11 +53,11 @@ def _parts(record: Record) -> Parts:
         "answerable": bool(evidence),
         "evidence": evidence,
     }
-    answer = record.text("generated_texts")
+    answer, sent = record.text("generated_texts"), record.text("prompts")
     return Parts(
         question=row,
-        stages={"retrieved": _hits(record)},
-        answer=None if answer is None else {"answer": answer},
+        stages=_stages(record),
+        answer=None if answer is None else {"answer": answer, "context": [sent] if sent else None},
     )
 
 
@@ -75,14 +76,21 @@ def _evidence(record: Record) -> list[Row]:
     return evidence
 
 
-def _hits(record: Record) -> list[dict[str, Any]] | None:
-    if record.get("retrieved_ids") is None:
+def _stages(record: Record) -> dict[str, list[Row] | None]:
+    arms = {arm: _hits(record, f"_{arm}") for arm in ("lexical", "semantic")}
+    joined = all(hits is not None for hits in arms.values())
+    return {**arms, "fused" if joined else "retrieved": _hits(record, "")}
+
+
+def _hits(record: Record, arm: str) -> list[Row] | None:
+    fields = (f"retrieved_contents{arm}", f"retrieve_scores{arm}")
+    if record.get(f"retrieved_ids{arm}") is None:
         return None
-    names = record.names("retrieved_ids")
-    texts, scores = record.items("retrieved_contents"), record.items("retrieve_scores")
-    for field, values in (("retrieved_contents", texts), ("retrieve_scores", scores)):
+    names = record.names(f"retrieved_ids{arm}")
+    texts, scores = (record.items(field) for field in fields)
+    for field, values in zip(fields, (texts, scores), strict=True):
         if values and len(values) != len(names):
-            message = f"{len(values)} `{field}` for {len(names)} `retrieved_ids`"
+            message = f"{len(values)} `{field}` for {len(names)} `retrieved_ids{arm}`"
             raise RefusedError("wrong_length", message)
     rows = [
         Record(record.file, record.line, {"text": text, "score": score})

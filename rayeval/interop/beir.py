@@ -20,8 +20,9 @@ from rayeval.interop.cells import ROW, cells, located
 from rayeval.interop.grades import RELEVANT, judged_questions, relevances
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Problems, distinct_documents
-from rayeval.interop.reading import broken, extension, records
+from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.whole import broken, extension
 from rayeval.words import plural, verb
 
 NAME = "beir"

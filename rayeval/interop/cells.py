@@ -13,14 +13,8 @@ import pyarrow.csv as pa_csv
 
 from rayeval.errors import DataError, Problem
 from rayeval.files import open_fs
-from rayeval.interop.reading import (
-    DELIMITERS,
-    broken,
-    check_file,
-    delimiter_of,
-    extension,
-    records,
-)
+from rayeval.interop.reading import DELIMITERS, delimiter_of, records
+from rayeval.interop.whole import broken, check_file, extension
 
 ROW = "row number"
 """The column that says which record of its file a row was, from 0."""

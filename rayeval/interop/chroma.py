@@ -14,8 +14,9 @@ from pathlib import PurePosixPath
 from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, imported
-from rayeval.interop.reading import TEXT_FILES, broken, extension, listed, records, text_files
+from rayeval.interop.reading import TEXT_FILES, listed, records, text_files
 from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.whole import broken, extension
 
 NAME = "chroma"
 FILES = "questions_df.csv, and its corpora as .md or .txt files"

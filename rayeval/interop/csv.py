@@ -21,7 +21,7 @@ from rayeval.columns import lists
 from rayeval.errors import DataError, Problem
 from rayeval.interop.cells import ROW, cells, located
 from rayeval.interop.imported import Imported
-from rayeval.interop.reading import broken
+from rayeval.interop.whole import broken
 from rayeval.tables import FOREIGN, FOREIGN_HIT, SPAN
 from rayeval.words import plural
 

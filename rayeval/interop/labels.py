@@ -20,9 +20,10 @@ from typing import Any
 import polars as pl
 
 from rayeval.errors import DataError, Problem
-from rayeval.interop.reading import READERS, broken, extension, records
+from rayeval.interop.reading import READERS, records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.trec import text
+from rayeval.interop.whole import broken, extension
 from rayeval.words import plural
 
 SCHEMA = {

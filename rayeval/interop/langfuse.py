@@ -2,11 +2,14 @@
 
 Mapping. The observations of a trace are one question, as OpenInference spans are (see there): the
 stage of an observation of type RETRIEVER is called as it is, its `output` are the hits: texts, or
-objects with `content`, `text` or `page_content`, `id`, `score` and `metadata`. GENERATION is the
-LLM. A trace's row, with its `input`, `output` and `metadata`, is the root. Inputs are taken where
-they are text, or an object with `question`, `query` or `input`. A dataset item (a row with
+objects with `content`, `text` or `page_content`, `id`, `score` and `metadata`, in a list or in an
+object's `documents` (`results`, …). GENERATION is the LLM. A trace's row, with its `input`,
+`output` and `metadata`, is the root. Inputs are taken where they are text, or an object with
+`question`, `query` or `input`; outputs too, with `answer`, `response`, … A dataset item (a row with
 `expectedOutput`) is a question with its reference answer, and comes without evidence (`labels:
-none`), to be labelled. Camel case and snake case are one; cells of CSV hold JSON.
+none`), to be labelled; its id is made of the question, as a trace's is, so that they meet. Camel
+case and snake case are one; fields may hold JSON as text, and a page of the API is what its `data`
+lists.
 """
 
 from __future__ import annotations
@@ -17,17 +20,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rayeval.errors import Problem
+from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import LABEL, Parts, Problems, Row, imported
-from rayeval.interop.reading import extension, records
+from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.spans import Span, micros
+from rayeval.interop.span_files import unwrapped
+from rayeval.interop.spans import ASKED, SAID, Span, micros, text_in
 from rayeval.interop.traces import imported_traces
 from rayeval.tables import UNLABELLED
 
 NAME = "langfuse"
 FILES = "exported observations, traces or dataset items: .json, .jsonl or .csv"
 KINDS = (".json", ".jsonl", ".csv")
+PARSED = ("input", "output", "expected_output", "metadata", "observations", "trace")
+"""Fields that cells, and the API since version 5, write as JSON text."""
+LISTS = ("documents", "results", "matches", "hits", "chunks", "nodes")
+"""Fields of an object that hold what a retriever found."""
 
 
 def read(paths: Sequence[str]) -> Imported:
@@ -51,15 +60,13 @@ def read(paths: Sequence[str]) -> Imported:
 
 def _rows(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
     """Every object under snake case names; a trace's observations after it."""
-    for record in records(paths, problems, kinds=KINDS):
-        value = {_snake(key): item for key, item in record.value.items()}
-        if extension(record.file) == ".csv":
-            value = {key: _cell(item) for key, item in value.items()}
+    for record in unwrapped(records(paths, problems, kinds=KINDS), problems):
         try:
-            row = Record(record.file, record.line, value)
+            row = _snaked(record)
+            value = dict(row.value)
             listed = row.items("observations") if "observations" in value else []
             inner = [row.inner(o, "observations") for o in listed if not isinstance(o, str)]
-            trace = value.pop("trace", None)
+            trace = value.get("trace")
             yield row if trace is None else _snaked(row.inner(trace, "trace"))
             yield from map(_snaked, inner)
         except RefusedError as error:
@@ -68,19 +75,20 @@ def _rows(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
 
 def _snaked(record: Record) -> Record:
     value = {_snake(key): item for key, item in record.value.items()}
-    return Record(record.file, record.line, value, record.path)
+    held = {name: _parsed(value[name]) for name in PARSED if name in value}
+    return Record(record.file, record.line, {**value, **held}, record.path)
 
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
-def _cell(cell: Any) -> Any:
-    """What a cell's JSON says; the cell itself where it is none."""
+def _parsed(field: Any) -> Any:
+    """What a field's JSON says; the field itself where it is none."""
     try:
-        return json.loads(cell) if isinstance(cell, str) and cell[:1] in '{["' else cell
-    except ValueError:
-        return cell
+        return json.loads(field) if isinstance(field, str) and field[:1] in '{["' else field
+    except (ValueError, RecursionError):
+        return field
 
 
 def _is_item(record: Record) -> bool:
@@ -88,23 +96,17 @@ def _is_item(record: Record) -> bool:
 
 
 def _item(record: Record) -> Parts:
-    question = _asked(record.get("input"))
+    question = _text(record.get("input"), ASKED)
     if question is None:
         raise record.wrong("input", record.get("input"), "text, or an object with a question")
     expected = record.get("expected_output")
     row: Row = {
-        "question_id": record.id("id"),
+        "question_id": made_question_id(question),
         "question": question,
-        "reference_answer": expected if isinstance(expected, str) else None,
+        "reference_answer": _text(expected, SAID),
         "labels": UNLABELLED,
     }
     return Parts(question=row)
-
-
-def _asked(value: Any) -> str | None:
-    if isinstance(value, Mapping):
-        value = next((v for k in ("question", "query", "input") if (v := value.get(k))), None)
-    return value if isinstance(value, str) and value.strip() else None
 
 
 def _spans(paths: Sequence[str], problems: list[Problem]) -> Iterator[Span]:
@@ -121,18 +123,19 @@ def _whole(record: Record) -> Span:
     """A trace's own row: it begins before all of its observations, and ends after them."""
     start = micros(record, "timestamp")
     return Span(
-        record, record.id("id"), f"trace:{record.id('id')}", None, record.text("name") or "trace",
-        "CHAIN", start, start, None, _attributes(record, "CHAIN"),
+        record.place, record.id("id"), f"trace:{record.id('id')}", None,
+        record.text("name") or "trace", "CHAIN", start, start, None, _attributes(record, "CHAIN"),
     )  # fmt: skip
 
 
 def _observation(record: Record) -> Span:
-    kind = {"GENERATION": "LLM"}.get(record.words("type"), record.words("type"))
+    kind = record.words("type").upper().replace("GENERATION", "LLM")
     trace = record.id("trace_id")
     failed = record.get("level") == "ERROR"
     start = micros(record, "start_time")
     return Span(
-        record, trace, record.id("id"), record.name("parent_observation_id") or f"trace:{trace}",
+        record.place, trace, record.id("id"),
+        record.name("parent_observation_id") or f"trace:{trace}",
         record.text("name") or kind.lower(), kind, start,
         start if record.get("end_time") is None else micros(record, "end_time"),
         (record.text("status_message") or "level ERROR") if failed else None,
@@ -142,19 +145,36 @@ def _observation(record: Record) -> Span:
 
 def _attributes(record: Record, kind: str) -> dict[str, Any]:
     """As OpenInference names them."""
-    output = record.get("output")
+    given, output = record.get("input"), record.get("output")
     found: dict[str, Any] = {
-        "input": {"value": _asked(record.get("input"))},
+        "input": {"value": _text(given, ASKED)},
         "metadata": record.get("metadata"),
     }
-    if kind == "RETRIEVER" and output is not None:
-        if not isinstance(output, list):
-            raise record.wrong("output", output, "a list of texts or documents")
-        found["retrieval"] = {"documents": [{"document": _document(d)} for d in output]}
-    elif isinstance(output, str):
-        found["output"] = {"value": output}
-        found["llm"] = {"output_messages": [{"message": {"content": output}}]}
+    if kind == "RETRIEVER":
+        documents = _documents(output, record)
+        if documents is not None:
+            found["retrieval"] = {"documents": [{"document": _document(d)} for d in documents]}
+    else:
+        said = _text(output, SAID)
+        found["output"] = {"value": said}
+    if kind == "LLM":
+        found["llm"] = {"input_messages": _messages(given), "output_messages": _messages(output)}
     return found
+
+
+def _text(value: Any, names: Sequence[str]) -> str | None:
+    """Text, or that of an object's field."""
+    value = text_in(value, names) if isinstance(value, Mapping) else value
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _documents(output: Any, record: Record) -> list[Any] | None:
+    listed = output
+    if isinstance(output, Mapping):
+        listed = next((output[name] for name in LISTS if name in output), output)
+    if listed is not None and not isinstance(listed, list):
+        raise record.wrong("output", output, "a list of texts or documents")
+    return listed
 
 
 def _document(value: Any) -> Any:
@@ -162,3 +182,13 @@ def _document(value: Any) -> Any:
         return {"content": value}
     texts = (value.get(name) for name in ("content", "text", "page_content", "pageContent"))
     return {**value, "content": next((text for text in texts if text is not None), None)}
+
+
+def _messages(value: Any) -> list[Any]:
+    """What a model was sent, or said: text, a message, or messages."""
+    if isinstance(value, Mapping):
+        value = value["messages"] if isinstance(value.get("messages"), list) else [value]
+    listed = value if isinstance(value, list) else [] if value is None else [value]
+    said = [m if isinstance(m, Mapping) else {"content": m} for m in listed]
+    plain = (isinstance(m.get("content"), str) for m in said)
+    return [{"message": m} for m, is_text in zip(said, plain, strict=True) if is_text]

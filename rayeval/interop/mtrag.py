@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from rayeval.errors import Problem
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Row, imported
-from rayeval.interop.reading import extension, records
+from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.whole import extension
 
 NAME = "mtrag"
 FILES = "MTRAG generation tasks (.jsonl) or an analytics file (.json)"

@@ -12,7 +12,7 @@ import pyarrow as pa
 from rayeval.errors import Problem
 from rayeval.interop.imported import Imported
 from rayeval.interop.records import Record, RefusedError
-from rayeval.tables import ANSWERS, FOREIGN
+from rayeval.tables import ANSWERS, FOREIGN, UNLABELLED
 
 BLOCK_QUESTIONS = 1024
 Row = dict[str, Any]
@@ -33,6 +33,8 @@ class Parts:
     """Hits by stage, in the pipeline's order; None: that list is not in this record."""
     answer: Row | None = None
     """`answer` and what else of tables.ANSWERS is known."""
+    again: Sequence[Row] = ()
+    """Further answers to the question, as its repeats."""
 
 
 Reader = Callable[[list[Problem]], Iterator[Record]]
@@ -144,8 +146,9 @@ def _stage_rows(pairs: Pairs) -> Iterator[Row]:
 
 def _answer_rows(pairs: Pairs) -> Iterator[Row]:
     for _, parts in pairs:
-        if parts.answer is not None and parts.question is not None:
-            yield {"question_id": parts.question["question_id"], "repeat": 0, **parts.answer}
+        answers = [answer for answer in (parts.answer, *parts.again) if answer is not None]
+        for repeat, answer in enumerate(answers if parts.question else ()):
+            yield {"repeat": repeat, **answer, "question_id": (parts.question or {})["question_id"]}
 
 
 def _blocks(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.Table]:
@@ -171,3 +174,8 @@ def compact(row: Row) -> Row:
 def quotes(texts: Iterable[str]) -> list[Row]:
     """Passages as evidence, each its own group; blank ones hold nothing, the same counts once."""
     return [{"quote": text} for text in dict.fromkeys(texts) if text.strip()]
+
+
+def labelled(evidence: Sequence[Row]) -> Row:
+    """A question's evidence; one that came without any is unlabelled, not unanswerable."""
+    return {"evidence": evidence} if evidence else {"labels": UNLABELLED}

@@ -5,8 +5,8 @@ of `ground_truths`) the reference answer. Each of `reference_contexts` is gold, 
 group of its own. `retrieved_contexts` (`contexts`) are the hits of the stage `retrieved`, best
 first, with `retrieved_context_ids` as chunk ids; `response` (`answer`) is the answer. A
 `question_id` column is taken; without one, the id is made of the question, as in a golden set.
-`reference_context_ids` without `reference_contexts` are gold as whole documents. Everything else,
-scores included, is left out.
+`reference_context_ids` without `reference_contexts` are gold as whole documents; a question with
+neither is unlabelled. Everything else, scores included, is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
-from rayeval.interop.parts import Parts, imported, quotes
+from rayeval.interop.parts import LABEL, Parts, imported, labelled, quotes
 from rayeval.interop.reading import listed, records
 from rayeval.interop.records import Record, RefusedError
 
@@ -29,6 +29,7 @@ LISTS = (
 NOTES = (
     "each of `reference_contexts` is gold by its text, and a group of its own (all are needed)",
     "`retrieved_contexts` became the stage `retrieved`",
+    f"where there are no `reference_contexts`, {LABEL}",
 )
 
 
@@ -52,7 +53,7 @@ def _parts(record: Record) -> Parts:
         "question_id": record.name("question_id") or made_question_id(question),
         "question": question,
         "reference_answer": _reference(record),
-        "evidence": evidence,
+        **labelled(evidence),
     }
     answer = record.text("response", "answer")
     return Parts(

@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import json
+import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rayeval.errors import DataError, InfrastructureError, Problem
-from rayeval.files import exists, is_folder, list_files, open_fs, read_bytes
+from rayeval.errors import Problem
+from rayeval.files import is_folder, list_files, open_fs
+from rayeval.interop.json_files import json_array, json_lines
 from rayeval.interop.records import Record, RefusedError
-from rayeval.strict_json import KeyTwiceError, loads
+from rayeval.interop.whole import BOM, broken, check_file, content, decoded, extension
 from rayeval.tables import TIME
 from rayeval.words import plural
 
@@ -25,41 +27,11 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 OTHERS = (";", "\t")
 """What spreadsheets write into .csv too: Excel a semicolon wherever a comma marks decimals."""
 TEXT_FILES = (".txt", ".md")
-BOM = b"\xef\xbb\xbf"
-
-
-def broken(path: str, kind: str, message: str, line: int | None = None) -> DataError:
-    """What to raise for a file that can't be read at all."""
-    return DataError([Problem(path, line, None, kind, message)])
-
-
-def extension(path: str) -> str:
-    """In lower case, with its dot."""
-    return PurePosixPath(path).suffix.lower()
-
-
-def check_file(path: str) -> None:
-    """Raises DataError unless there is a file."""
-    if is_folder(path) or not exists(path):
-        found = "this is a folder, expected a file" if is_folder(path) else "there is no such file"
-        raise broken(path, "missing_file", found)
-
-
-def content(path: str) -> bytes:
-    """The whole file.
-
-    Raises DataError if there is none, InfrastructureError if it can't be read.
-    """
-    check_file(path)
-    try:
-        return read_bytes(path)
-    except OSError as error:
-        raise InfrastructureError(f"can't read {path}: {error}") from error
 
 
 def source_text(path: str) -> str:
     """The whole file as it decodes, a leading U+FEFF included: offsets count from there."""
-    return _decoded(content(path), path, None)
+    return decoded(content(path), path, None)
 
 
 def text_files(path: str) -> Iterator[tuple[str, str]]:
@@ -88,60 +60,6 @@ def records(
         yield from READERS[kind](path, problems)
 
 
-def json_value(path: str) -> Any:
-    """The one value of a JSON file."""
-    return _json(_decoded(content(path).removeprefix(BOM), path, None), path, None)
-
-
-def _json(data: str, path: str, line: int | None) -> Any:
-    try:
-        return loads(data)
-    except KeyTwiceError as error:
-        raise broken(path, "field_twice", str(error), line) from error
-    except RecursionError as error:
-        raise broken(path, "invalid_json", "nested too deeply", line) from error
-    except ValueError as error:
-        raise broken(path, "invalid_json", f"not JSON: {error}", line) from error
-
-
-def _decoded(data: bytes, path: str, line: int | None) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        where = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise broken(path, "not_utf8", f"{where} is not UTF-8; save it as UTF-8", line) from error
-
-
-def _object(value: Any, path: str, line: int) -> Record:
-    if not isinstance(value, dict):
-        raise broken(path, "wrong_type", f"found {str(value)[:60]!r}, expected an object", line)
-    return Record(path, line, value)
-
-
-def _json_lines(path: str, problems: list[Problem]) -> Iterator[Record]:
-    check_file(path)
-    fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
-        for line, raw in enumerate(io.BufferedReader(stream), start=1):
-            data = raw.removeprefix(BOM) if line == 1 else raw
-            if not data.strip():
-                continue
-            try:
-                yield _object(_json(_decoded(data, path, line), path, line), path, line)
-            except DataError as error:
-                problems.extend(error.problems)
-
-
-def _json_array(path: str, problems: list[Problem]) -> Iterator[Record]:
-    """The objects of an array, or the one object."""
-    value = json_value(path)
-    for row, item in enumerate(value if isinstance(value, list) else [value], start=1):
-        try:
-            yield _object(item, path, row)
-        except DataError as error:
-            problems.extend(error.problems)
-
-
 def delimiter_of(path: str, header: str) -> str:
     """What stands between the cells of a CSV or TSV file.
 
@@ -159,7 +77,7 @@ def _columns(header: str, delimiter: str) -> int:
 
 def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
     """CSV rows; empty cells are null. `line` is the first of the row's lines."""
-    data = _decoded(content(path).removeprefix(BOM), path, None)
+    data = decoded(content(path).removeprefix(BOM), path, None)
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
     delimiter = delimiter_of(path, data.lstrip("\r\n").partition("\n")[0])
     reader = csv.reader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True)
@@ -210,9 +128,9 @@ def _microseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 READERS: dict[str, Callable[[str, list[Problem]], Iterator[Record]]] = {
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-    ".json": _json_array,
+    ".jsonl": json_lines,
+    ".ndjson": json_lines,
+    ".json": json_array,
     ".csv": _cells,
     ".tsv": _cells,
     ".parquet": _parquet,
@@ -220,20 +138,39 @@ READERS: dict[str, Callable[[str, list[Problem]], Iterator[Record]]] = {
 
 
 def listed(cell: str, at: str) -> list[Any]:
-    """A cell that holds a list, as JSON or as Python writes it.
+    """A cell that holds a list, as JSON, Python or NumPy write it.
 
-    Raises RefusedError for anything else: NumPy's ['a' 'b'] would silently read as one text.
+    Raises RefusedError for anything else.
     """
     word = cell.strip()
     try:
         value = json.loads(word)
     except ValueError:
-        try:
-            value = ast.literal_eval(word)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        value = value if repr(value) == word else None
+        value = _spaced(word) or _literal(word)
     if not isinstance(value, list):
         message = f"`{at}` is {word[:60]!r}, expected a list as JSON or Python writes it"
         raise RefusedError("wrong_type", message)
     return value
+
+
+def _literal(word: str) -> Any:
+    try:
+        value = ast.literal_eval(word)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if repr(value) == word else None
+
+
+def _spaced(word: str) -> list[str] | None:
+    """NumPy's ['a' 'b'], which Python would read as one text; None for any other list."""
+    if not word.startswith(("['", '["')):
+        return None
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(word).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    kept = [token for token in tokens if token.string.strip()]
+    inner = kept[1:-1]
+    if kept[-1].string != "]" or any(token.type != tokenize.STRING for token in inner):
+        return None
+    return [ast.literal_eval(token.string) for token in inner]

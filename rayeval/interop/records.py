@@ -117,6 +117,11 @@ class Record:
             )
         return replace(self, value=value, path=f"{at}.")
 
+    @property
+    def place(self) -> Record:
+        """Where it stands, without what it holds."""
+        return replace(self, value={})
+
     def wrong(self, field: str, value: Any, expected: str) -> RefusedError:
         """What to raise for a value of the wrong kind."""
         return RefusedError(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rayeval.errors import Problem
 from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
+from rayeval.interop.nesting import at, list_of, object_of
 from rayeval.interop.parts import Row, answer_tables, foreign_tables
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.spans import Span, object_of
+from rayeval.interop.retrieved import stages_of
+from rayeval.interop.spans import Span
 from rayeval.words import plural, verb
-
-REDACTED = "__REDACTED__"
-"""What OpenInference writes instead of a text that is to be hidden."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +31,12 @@ def imported_traces(spans: Iterable[Span], problems: list[Problem]) -> Imported:
     stages: list[Row] = []
     answers: list[Row] = []
     asked: dict[str, int] = {}
+    fused = False
     for trace in _traces(spans, notes, problems):
         repeat = asked.get(trace.question_id, 0)
         asked[trace.question_id] = repeat + 1
         stages += () if repeat else trace.stages
+        fused = fused or any(stage["stage"] == "fused" for stage in trace.stages)
         if trace.answer is not None:
             answers.append({**trace.answer, "repeat": repeat})
     again = sum(count - 1 for count in asked.values())
@@ -44,6 +44,9 @@ def imported_traces(spans: Iterable[Span], problems: list[Problem]) -> Imported:
         ask = verb(again, "asks", "ask")
         said = f"{ask} a question again: hits are those of the first time, answers are repeats"
         notes.append(f"{plural(again, 'trace')} {said}")
+    if fused:
+        said = "a retriever that joins what others within it found became the stage `fused`"
+        notes.append(f"{said}, those before it its arms")
     return Imported(
         trace=foreign_tables(stages), answers=answer_tables(answers), notes=notes, problems=problems
     )
@@ -57,7 +60,8 @@ def _traces(spans: Iterable[Span], notes: list[str], problems: list[Problem]) ->
     ordered = sorted(grouped.items(), key=lambda item: (min(s.start_us for s in item[1]), item[0]))
     without = 0
     for _, members in ordered:
-        members.sort(key=lambda span: (span.end_us, span.start_us, span.span_id))
+        depth = _depths(members)
+        members.sort(key=lambda s: (s.end_us, -depth[s.span_id], s.start_us, s.span_id))
         if not any(span.kind in ("RETRIEVER", "RERANKER") for span in members):
             without += 1
             continue
@@ -71,6 +75,21 @@ def _traces(spans: Iterable[Span], notes: list[str], problems: list[Problem]) ->
         notes.append(f"{plural(without, 'trace')} neither {told} left out")
 
 
+def _depths(members: Sequence[Span]) -> dict[str, int]:
+    """How many spans each lies in: where both end in one millisecond, the inner one ended first."""
+    parents = {span.span_id: span.parent_id for span in members}
+
+    def depth(name: str) -> int:
+        above: list[str] = []
+        parent = parents[name]
+        while parent is not None and parent in parents and parent not in above:
+            above.append(parent)
+            parent = parents[parent]
+        return len(above)
+
+    return {name: depth(name) for name in parents}
+
+
 def _root(members: Sequence[Span]) -> Span:
     """The first span whose parent is not among them."""
     ids = {span.span_id for span in members}
@@ -80,8 +99,7 @@ def _root(members: Sequence[Span]) -> Span:
 
 def _trace(root: Span, members: Sequence[Span]) -> Trace:
     question = _question(root, members)
-    metadata = root.record.inner(object_of(root.at("metadata"), "metadata"), "metadata")
-    name = metadata.name("question_id")
+    name = _named(root, members)
     if name is None and question is None:
         message = f"trace {root.trace_id!r}: no span says the question as text (`input.value`)"
         raise RefusedError("missing_field", f"{message}; put `question_id` into its metadata")
@@ -89,26 +107,31 @@ def _trace(root: Span, members: Sequence[Span]) -> Trace:
     answer = _answer(root, members)
     return Trace(
         name,
-        [{"question_id": name, **stage} for stage in _stages(members)],
+        [{"question_id": name, **stage} for stage in stages_of(members)],
         None if answer is None else {"question_id": name, **answer},
     )
 
 
+def _named(root: Span, members: Sequence[Span]) -> str | None:
+    """`question_id` in the metadata of the root, else of the first span that has it."""
+    for span in (root, *sorted(members, key=lambda span: span.start_us)):
+        given = span.at("metadata")
+        metadata = span.record.inner(object_of(given, "metadata"), "metadata")
+        name = metadata.name("question_id")
+        if name is not None:
+            return name
+    return None
+
+
 def _question(root: Span, members: Sequence[Span]) -> str | None:
     retrievers = [span for span in members if span.kind == "RETRIEVER"]
-    found = [_plain(span, "input") for span in (root, *retrievers)]
+    first = sorted(retrievers, key=lambda span: (span.start_us, -span.end_us))
+    found = [span.said("input") for span in (root, *first)]
     found += [span.at("reranker.query") for span in members if span.kind == "RERANKER"]
     for span in members:
         messages = [_message(m) for m in span.list_at("llm.input_messages")]
         found += [text for role, text in reversed(messages) if role == "user"][:1]
     return next((text for text in found if isinstance(text, str) and text.strip()), None)
-
-
-def _plain(span: Span, side: str) -> str | None:
-    """`input.value` or `output.value`, unless it is JSON or hidden."""
-    value = span.at(f"{side}.value")
-    json_value = span.at(f"{side}.mime_type") == "application/json"
-    return value if isinstance(value, str) and value != REDACTED and not json_value else None
 
 
 def _message(entry: Record) -> tuple[str | None, str]:
@@ -121,64 +144,23 @@ def _message(entry: Record) -> tuple[str | None, str]:
 
 
 def _answer(root: Span, members: Sequence[Span]) -> Row | None:
+    """What the root says, else what the last model said; with what that model was sent."""
     models = [span for span in members if span.kind == "LLM"]
-    said = [_message(m)[1] for span in models for m in span.list_at("llm.output_messages")]
-    whole = _plain(root, "output") if root.kind != "RETRIEVER" else None
+    said = [text for span in models for text in _replies(span)]
+    whole = root.said("output") if root.kind != "RETRIEVER" else None
     answer = whole or next(reversed(said), None)
-    sent = [_message(m)[1] for span in models[-1:] for m in span.list_at("llm.input_messages")]
-    return None if not answer else {"answer": answer, "context": sent or None}
+    sent = next((texts for span in reversed(models) if (texts := _sent(span))), None)
+    return None if not answer else {"answer": answer, "context": sent}
 
 
-def _stages(members: Sequence[Span]) -> Iterator[Row]:
-    """FOREIGN rows but for the question, in the order in which the spans ended."""
-    taken: dict[str, int] = {}
-    retrieved = False
-    for span in members:
-        if span.kind == "RERANKER":
-            if not retrieved and span.at("reranker.input_documents") is not None:
-                hits = _hits(span, "reranker.input_documents")
-                yield {"stage": _numbered("reranker input", taken), "hits": hits}
-            yield _stage(span, _numbered("reranked", taken), "reranker.output_documents")
-        elif span.kind == "RETRIEVER":
-            retrieved = True
-            yield _stage(span, _numbered(span.name, taken), "retrieval.documents")
+def _replies(model: Span) -> list[str]:
+    said = [_message(m)[1] for m in model.list_at("llm.output_messages")]
+    return [text for text in said or [model.said("output") or ""] if text]
 
 
-def _numbered(name: str, taken: dict[str, int]) -> str:
-    taken[name] = taken.get(name, 0) + 1
-    return name if taken[name] == 1 else f"{name} {taken[name]}"
-
-
-def _stage(span: Span, name: str, documents: str) -> Row:
-    failed = span.error is not None and span.at(documents) is None
-    return {
-        "stage": name,
-        "hits": None if failed else _hits(span, documents),
-        "latency_ms": span.latency_ms,
-        "error": span.error if failed else None,
-    }
-
-
-def _hits(span: Span, documents: str) -> list[dict[str, Any]]:
-    return [_hit(entry) for entry in span.list_at(documents)]
-
-
-def _hit(entry: Record) -> dict[str, Any]:
-    document = entry.inner(entry.get("document"), f"{entry.path}document")
-    at = f"{document.path}metadata"
-    metadata = document.inner(object_of(document.get("metadata"), at), at)
-    text = document.text("content")
-    hit: dict[str, Any] = {
-        "chunk_id": document.name("id"),
-        "source_id": metadata.name("source_id"),
-        "revision_id": metadata.name("revision_id"),
-        "text": None if text == REDACTED else text,
-        "score": document.number("score"),
-    }
-    if metadata.get("start_char") is not None and metadata.get("end_char") is not None:
-        span = {name: metadata.whole(name) for name in ("start_char", "end_char")}
-        hit["spans"] = [span]
-    if not any(hit[name] for name in ("chunk_id", "source_id", "text")):
-        message = f"`{document.path}content` is missing or hidden, and so are id and source"
-        raise RefusedError("missing_field", message)
-    return hit
+def _sent(model: Span) -> list[str]:
+    """The messages, or the prompts of a model that completes text."""
+    messages = [_message(m)[1] for m in model.list_at("llm.input_messages")]
+    prompts = list_of(model.at("llm.prompts"), "llm.prompts")
+    given = [at(p, "prompt.text") if isinstance(p, Mapping) else p for p in prompts or ()]
+    return messages or [text for text in given if isinstance(text, str)]

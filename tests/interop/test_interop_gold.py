@@ -11,6 +11,7 @@ from rayeval.golden.load import load_questions
 from rayeval.ids import made_question_id
 from rayeval.interop import formats
 from rayeval.interop.out.ours import write_imported
+from rayeval.interop.reading import listed
 
 
 def lines(path, rows):
@@ -181,9 +182,24 @@ def test_ragas_refuses_naming_row_and_field(tmp_path, change, kind, said):
     assert said in message
 
 
-def test_a_list_of_numpy_is_refused_not_read_as_one_text(tmp_path):
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        pytest.param("['a' 'b']", ["a", "b"], id="numpy"),
+        pytest.param("['it\\'s' \n \"b ' c\"]", ["it's", "b ' c"], id="numpy over two lines"),
+        pytest.param("['a, b']", ["a, b"], id="one text"),
+        pytest.param("['a', 'b']", ["a", "b"], id="python"),
+        pytest.param("[]", [], id="empty"),
+    ],
+)
+def test_a_list_in_a_cell(cell, texts):
+    assert listed(cell, "contexts") == texts
+
+
+@pytest.mark.parametrize("cell", ["['a' 'b', 'c']", "['a' ... 'b']", "['a' 'b'", "['a'] ['b']"])
+def test_a_list_that_could_mean_two_things_is_refused(tmp_path, cell):
     path = tmp_path / "r.csv"
-    path.write_text("question,contexts\nWho?,\"['a' 'b']\"\n")
+    path.write_text(f'question,contexts\nWho?,"{cell}"\n')
     ((line, kind, message),) = faults("ragas", str(path))
     assert (line, kind) == (2, "wrong_type")
     assert "as JSON or Python writes it" in message
@@ -406,7 +422,7 @@ def test_clapnq_annotators_are_alternatives(tmp_path):
 def test_legalbench_spans_and_corpus(tmp_path):
     (tmp_path / "corpus" / "cuad").mkdir(parents=True)
     (tmp_path / "corpus" / "cuad" / "a.txt").write_bytes(b"Party A\r\nagrees")
-    snippet = {"file_path": "cuad/a.txt", "span": [9, 15], "answer": "agrees"}
+    snippet = {"file_path": "cuad/a.txt", "span": [8, 14], "answer": "agrees"}
     path = whole(tmp_path / "b.json", {"tests": [{"query": "What?", "snippets": [snippet]}]})
     (question,), (document,), *_ = read("legalbench", path, str(tmp_path / "corpus"))
     (evidence,) = question["evidence"]

@@ -1,5 +1,6 @@
 """Foreign traces: hits in tables, spans, and what `golden import` writes of them."""
 
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from rayeval.cli.main import run_command
 from rayeval.errors import DataError
 from rayeval.ids import made_question_id
-from rayeval.interop import formats
+from rayeval.interop import formats, own
 from rayeval.tables import FOREIGN
 
 
@@ -291,6 +292,59 @@ def test_a_trace_without_its_question_is_refused(tmp_path):
     assert "'t'" in message
 
 
+def test_lists_may_be_json_text_and_a_value_may_stand_above_others(tmp_path):
+    spans = [s for s in phoenix() if s["span_kind"] != "RERANKER"]
+    listed = [{"document": {"content": "a", "metadata": '{"source_id": "s"}'}}]
+    spans[-1] |= {
+        "attributes.retrieval.documents": json.dumps(listed),
+        "attributes.error": True,
+        "attributes.error.type": "none",
+    }
+    rows, _ = trace("openinference", written(tmp_path, spans))
+    assert [(h["text"], h["source_id"]) for h in rows[0]["hits"]] == [("a", "s")]
+
+
+def test_metadata_that_was_cut_off_is_named(tmp_path):
+    spans = [s for s in phoenix() if s["span_kind"] != "RERANKER"]
+    cut = [{"document.content": "a", "document.metadata": '{"source_id": "s'}]
+    spans[-1]["attributes.retrieval.documents"] = cut
+    ((_, kind, message),) = faults("openinference", written(tmp_path, spans))
+    assert kind == "invalid_json"
+    assert "metadata` is not JSON, or cut off" in message
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"input": "Who?", "chat_history": []}, {"input": "Who?", "answer": "Me."}),
+        ({"kwargs": {}, "query": {"question": "Who?"}}, {"result": "Me."}),
+    ],
+)
+def test_the_question_and_answer_in_an_object(tmp_path, asked, said):
+    spans = phoenix()
+    for side, value in (("input", asked), ("output", said)):
+        spans[0][f"attributes.{side}.value"] = json.dumps(value)
+        spans[0][f"attributes.{side}.mime_type"] = "application/json"
+    rows, answers = trace("openinference", written(tmp_path, spans))
+    assert rows[0]["question_id"] == made_question_id("Who?")
+    assert answers[0]["answer"] == "Me."
+
+
+def test_a_question_id_may_stand_on_any_span(tmp_path):
+    spans = phoenix()
+    spans[-1]["attributes.metadata"] = {"question_id": "q-17"}
+    rows, _ = trace("openinference", written(tmp_path, spans))
+    assert {row["question_id"] for row in rows} == {"q-17"}
+
+
+def test_a_trace_of_our_own_may_be_compressed(tmp_path):
+    row = {"question_id": "q", "stages": {"s": {"hits": ["a"]}}}
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(row).encode()))
+    tables = list(own.read([str(path)]).trace)
+    assert [t["question_id"].to_pylist() for t in tables] == [["q"]]
+
+
 def test_langfuse_trace_with_observations(tmp_path):
     trace_row = {
         "id": "t", "timestamp": "2026-08-01T09:00:00Z", "input": {"question": "Who?"}, "output": "Me.",
@@ -319,7 +373,12 @@ def test_langfuse_dataset_items_come_without_gold(tmp_path):
     path.write_text('id,input,expectedOutput\n1,"{""query"": ""Who?""}",You.\n')
     found = formats()["langfuse"].read([str(path)])
     assert list(found.questions) == [
-        {"question_id": "1", "question": "Who?", "reference_answer": "You.", "labels": "none"}
+        {
+            "question_id": made_question_id("Who?"),
+            "question": "Who?",
+            "reference_answer": "You.",
+            "labels": "none",
+        }
     ]
     assert "golden label" in found.notes[-1]
 
@@ -369,7 +428,7 @@ def test_import_json_is_one_document(tmp_path, capsys):
     assert run_command(arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["files"] == {"golden.jsonl": 1}
-    assert len(found["notes"]) == 2
+    assert len(found["notes"]) == 3
 
 
 def test_import_leaves_nothing_where_a_row_is_refused(tmp_path, capsys):

@@ -11,7 +11,7 @@ from score_files import write_lines
 
 import rayeval
 from rayeval.errors import DataError
-from rayeval.execution.score.spool import spool_tables
+from rayeval.execution.score.spool import spooled_tables
 from rayeval.interop.own import read
 from rayeval.metrics import Later, Metrics, Pipeline
 from rayeval.metrics.foreign.places import Known
@@ -174,8 +174,8 @@ def test_how_many_questions_are_scored_at_once_changes_nothing(every_case):
     [trace] = every_case.manifest["trace"]["paths"]
     pipeline = Pipeline((), (Later("search", "unknown"),))
     tables = read([trace]).trace
-    paths = spool_tables(tables, every_case.path)
-    config = Scoring(tuple(paths), ("search",), pipeline, Metrics())
+    with spooled_tables(tables, every_case.path) as paths:
+        config = Scoring(tuple(paths), ("search",), pipeline, Metrics())
     questions = pl.DataFrame(every_case.questions).to_arrow()
     questions = conform(questions, RESOLVED)
     scorer = Scorer(config, Known())

@@ -92,7 +92,7 @@ def test_on_ray(files, tmp_path, alone, capsys):
 @pytest.mark.parametrize("size", [1, 50, 200])
 def test_chunks_are_read_in_parts(files, tmp_path, alone, monkeypatch, size):
     """Of whole lines, the last of which need not end; blank ones are none."""
-    monkeypatch.setattr("rayeval.interop.own.chunks.BLOCK", size)
+    monkeypatch.setattr("rayeval.interop.own.chunk_lines.BLOCK", size)
     path = tmp_path / "chunks.jsonl"
     path.write_text(files["chunks"].read_text().rstrip("\n").replace("\n", "\n\n", 2) + "\n \n")
     found = contents(rayeval.score(**{**files, "chunks": path}, runs=tmp_path))

@@ -1,13 +1,16 @@
 """What is wrong with a trace: every problem at once, where it is, and nothing left behind."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from score_files import write_lines
 
 import rayeval
-from rayeval.errors import ConfigError, DataError
+from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.execution.score import ScoreOptions, score_tables
 from rayeval.interop.own import read
 from rayeval.report.terminal import run_text
 
@@ -278,3 +281,54 @@ def test_columns_of_other_types_are_the_inputs_fault(scored, tmp_path, columns, 
     pq.write_table(pa.table(table), tmp_path / "t.parquet")
     with pytest.raises(DataError, match=f"wrong_type.*{words}"):
         scored(GOLDEN, tmp_path / "t.parquet")
+
+
+def broken_after(tables):
+    yield from tables
+    raise DataError([Problem("mine", 7, "q", "wrong_type", "the second table is bad")])
+
+
+def left(folder):
+    """Files of the store, those of a scorer's own steps aside."""
+    found = [*Path(folder).rglob("traces/*"), *Path(folder).rglob("*.tmp")]
+    return sorted(path.name for path in found)
+
+
+def tables_of(tmp_path, *rows):
+    return list(read([str(write_lines(tmp_path / "t.jsonl", list(rows)))]).trace)
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20], ids=["after a whole run", "within the first"])
+def test_wrong_tables_leave_nothing_in_the_store(tmp_path, monkeypatch, size):
+    monkeypatch.setattr("rayeval.execution.score.spool.RUN_BYTES", size)
+    golden = write_lines(tmp_path / "g.jsonl", GOLDEN)
+    tables = tables_of(tmp_path, of({"source_id": "B"}))
+    where = ScoreOptions(runs=str(tmp_path / "runs"))
+    with pytest.raises(DataError, match="the second table is bad"):
+        score_tables(str(golden), broken_after(tables), where)
+    assert left(tmp_path / "runs") == []
+
+
+def test_tables_that_cannot_be_scored_leave_only_what_was_there(tmp_path):
+    golden = write_lines(tmp_path / "g.jsonl", GOLDEN)
+    good = tables_of(tmp_path, of({"source_id": "B"}))
+    where = ScoreOptions(runs=str(tmp_path / "runs"))
+    score_tables(str(golden), good, where)
+    before = left(tmp_path / "runs")
+    assert len(before) == 1
+    wrong = tables_of(tmp_path, of({"chunk_id": "a"}, {"chunk_id": "a"}))
+    for tables in (wrong, broken_after(good)):
+        with pytest.raises(DataError):
+            score_tables(str(golden), tables, where)
+    assert left(tmp_path / "runs") == before
+
+
+def test_a_wrong_file_leaves_no_sorted_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr("rayeval.execution.score.spool.RUN_BYTES", 1)
+    monkeypatch.setattr("rayeval.interop.own.jsonl.ROWS", 1)
+    golden = write_lines(tmp_path / "g.jsonl", GOLDEN)
+    trace = tmp_path / "t.jsonl"
+    trace.write_text(json.dumps(of({"source_id": "B"})) + "\n" + '{"question_id": "p"')
+    with pytest.raises(DataError, match=r"t\.jsonl:2"):
+        rayeval.score(golden, trace, runs=tmp_path / "runs")
+    assert list((tmp_path / "runs").rglob("*.parquet")) == []

@@ -29,7 +29,7 @@ from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import make_plan
 from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
-from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
+from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
 from rayeval.interop.own.parquet import ONE_STAGE
@@ -72,10 +72,10 @@ def score_tables(
 ) -> Run:
     """As `score`, of a trace at hand: tables of schema FOREIGN."""
     options = options or ScoreOptions()
-    paths = spool_tables(tables, options.where.root)
-    if not paths:
-        raise DataError([Problem("the given trace", None, None, "empty_trace", EMPTY)])
-    return score(golden, paths, replace(options, format=None, label="the given trace"), watcher)
+    with spooled_tables(tables, options.where.root) as paths:
+        if not paths:
+            raise DataError([Problem("the given trace", None, None, "empty_trace", EMPTY)])
+        return score(golden, paths, replace(options, format=None, label="the given trace"), watcher)
 
 
 def execute_score(job: Job, watcher: Watcher) -> Run:

@@ -10,13 +10,14 @@ import hashlib
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval import files
-from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.errors import ConfigError, DataError, InputError, Problem
 from rayeval.execution.artifacts import write_one
 from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
@@ -73,17 +74,28 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
 
 
-def spool_tables(tables: Iterable[pa.Table], root: str) -> list[str]:
-    """Tables of schema FOREIGN as Parquet files of the store: sorted runs, named by content."""
+@contextmanager
+def spooled_tables(tables: Iterable[pa.Table], root: str) -> Iterator[list[str]]:
+    """Tables of schema FOREIGN as Parquet files of the store: sorted runs, named by content.
+
+    Wrong input, in them or in what is done with them, leaves none that was not there before.
+    """
     folder = f"{files.absolute(root)}/traces"
     fs, inner = files.open_fs(folder)
     fs.create_dir(inner, recursive=True)
-    names = []
-    for run in _runs(tables):
-        temporary = f"{uuid.uuid4().hex}.parquet"
-        names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
-        fs.move(f"{inner}/{temporary}", f"{inner}/{names[-1]}")
-    return [f"{folder}/{name}" for name in names]
+    names: list[str] = []
+    new: list[str] = []
+    try:
+        for run in _runs(tables):
+            temporary = f"{uuid.uuid4().hex}.parquet"
+            names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
+            new += () if files.exists(f"{folder}/{names[-1]}") else names[-1:]
+            fs.move(f"{inner}/{temporary}", f"{inner}/{names[-1]}")
+        yield [f"{folder}/{name}" for name in names]
+    except InputError:
+        for name in new:
+            files.discard(fs, f"{inner}/{name}")
+        raise
 
 
 def importer(name: str) -> Importer:
@@ -129,14 +141,18 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
     start = time.time()
-    runs = _runs(imported.trace)
-    commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
-    given = list(imported.answers or ())
-    wrong = [problem for problem in imported.problems if not problem.warning]
-    if wrong:
-        raise DataError(wrong)
-    if not commits:
-        raise DataError([Problem("trace", None, None, "empty_trace", "there is no row in it")])
+    try:
+        runs = _runs(imported.trace)
+        commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
+        given = list(imported.answers or ())
+        wrong = [problem for problem in imported.problems if not problem.warning]
+        if wrong:
+            raise DataError(wrong)
+        if not commits:
+            raise DataError([Problem("trace", None, None, "empty_trace", "there is no row in it")])
+    except InputError:
+        files.delete_folder(hits.folder)
+        raise
     hits.finish(commits)
     table = pa.concat_tables([ANSWERS.empty_table(), *given])
     notes = [Problem("trace", None, None, "note", note, warning=True) for note in imported.notes]

@@ -83,12 +83,37 @@ def trace_rows(trace: Iterable[pa.Table], answers: Iterable[pa.Table]) -> Iterat
         for table in answers
         for row in table.to_pylist()
     }
+    again: dict[str, list[int]] = {}
+    for name, repeat in replies:
+        again.setdefault(name, []).append(repeat)
     for name, stages in _questions(trace):
-        reply = replies.pop((name, 0), {})
-        yield {"question_id": name, "stages": stages, **compact(reply)}
+        first = replies.pop((name, 0), {})
+        yield {"question_id": name, "stages": stages, **_reply(first, stages)}
+        for repeat in again.get(name, ()):
+            if repeat:
+                reply = _reply(replies.pop((name, repeat)), stages)
+                yield {"question_id": name, "stages": {}, **reply, "repeat": repeat}
     for (name, repeat), reply in replies.items():
         extra: Row = {"repeat": repeat} if repeat else {}
-        yield {"question_id": name, "stages": {}, **compact(reply), **extra}
+        yield {"question_id": name, "stages": {}, **_reply(reply, {}), **extra}
+
+
+def _reply(reply: Row, stages: dict[str, Any]) -> Row:
+    """An answer; of what the model was sent, the last stage's hits that stand in it."""
+    if not reply:
+        return {}
+    sent = reply["context"]
+    last: Row = stages[next(reversed(stages))] if stages else {}
+    hits = last.get("hits") or ()
+    texts = [text for text in sent or () if text]
+    found = [hit for hit in hits if hit.get("text") and any(hit["text"] in t for t in texts)]
+    known = bool(found) or (sent == [] and not hits)
+    return compact({**reply, "context": list(map(_brief, found)) if known else None})
+
+
+def _brief(hit: Row) -> Row | str:
+    """A hit that is nothing but text as that text."""
+    return hit["text"] if set(hit) == {"text"} else hit
 
 
 def _questions(trace: Iterable[pa.Table]) -> Iterator[tuple[str, dict[str, Any]]]:

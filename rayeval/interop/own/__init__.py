@@ -22,6 +22,7 @@ from rayeval.interop.own import jsonl, parquet
 from rayeval.interop.own.parquet import OF_FILTER
 from rayeval.interop.own.replies import COLUMNS as OF_ANSWER
 from rayeval.interop.own.replies import Replies
+from rayeval.interop.whole import extension
 
 NAME = "rayeval"
 FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"
@@ -38,7 +39,7 @@ def read(paths: Sequence[str]) -> Imported:
     lines = jsonl.Lines(problems)
     replies = {path: Replies(path, problems) for path in paths if not is_lines(path)}
     for path in paths:
-        if not path.lower().endswith(EXTENSIONS):
+        if extension(path) not in EXTENSIONS:
             raise ConfigError(
                 f"trace {path}: expected a file that ends in {', '.join(EXTENSIONS)}; "
                 "name the tool that wrote it with --format"
@@ -53,8 +54,8 @@ def read(paths: Sequence[str]) -> Imported:
 
 
 def is_lines(path: str) -> bool:
-    """Whether the file is JSON Lines."""
-    return path.lower().endswith((".jsonl", ".ndjson"))
+    """Whether the file is JSON Lines, compressed or not."""
+    return extension(path) in (".jsonl", ".ndjson")
 
 
 __all__ = ["FILES", "NAME", "OF_ANSWER", "OF_FILTER", "is_lines", "read"]

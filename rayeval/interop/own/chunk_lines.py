@@ -1,0 +1,132 @@
+"""A table of chunks in JSON Lines, read in parts that all have the same types."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from rayeval import files
+from rayeval.errors import DataError, Problem
+from rayeval.interop.whole import BOM
+from rayeval.strict_json import KeyTwiceError, loads
+from rayeval.tables import SPANS, TEXT
+
+BLOCK = 1 << 26
+"""Bytes that are read at once."""
+SAMPLE = 1000
+"""Lines of which the first that names an id says whether ids are text or whole numbers."""
+NAMES = ("chunk_id", "source_id", "revision_id")
+FIELDS: dict[str, pa.DataType] = {
+    **dict.fromkeys((*NAMES, "text"), TEXT),
+    **dict.fromkeys(("start_char", "end_char", "tokens"), pa.float64()),
+    "spans": SPANS,
+}
+"""Others are not looked at. A text that looks like a time stays text."""
+KINDS: dict[pa.DataType, tuple[type | tuple[type, ...], str]] = {
+    TEXT: (str, "text"),
+    pa.int64(): (int, "a whole number"),
+    pa.float64(): ((int, float), "a number"),
+    SPANS: (list, "a list of spans"),
+}
+
+
+def lines(path: str) -> Iterator[pa.Table]:
+    """The file as tables of those of FIELDS that it has, ids all text or all whole numbers.
+
+    Raises DataError for the first line that is no such chunk.
+    """
+    first = _sample(path)
+    schema = {**FIELDS, **{name: _kind(first, name) for name in NAMES}}
+    there = dict.fromkeys(key for row in first for key in row)
+    options = pajson.ParseOptions(
+        explicit_schema=pa.schema(list(schema.items())), unexpected_field_behavior="ignore"
+    )
+    for block in _blocks(path):
+        try:
+            table = pajson.read_json(io.BytesIO(block), parse_options=options)
+        except pa.ArrowInvalid as error:
+            raise DataError([_wrong_line(path, schema, error)]) from error
+        known = [n for n in schema if n in there or table[n].null_count < table.num_rows]
+        check_complete(path, known, there)
+        yield table.select(known)
+
+
+def _sample(path: str) -> list[Mapping[str, Any]]:
+    """The objects among the first lines; what is wrong with others is found by who reads all."""
+    found: list[Mapping[str, Any]] = []
+    for _, line in islice(_numbered(path), SAMPLE):
+        try:
+            value = loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found
+
+
+def _kind(rows: list[Mapping[str, Any]], name: str) -> pa.DataType:
+    value = next((row[name] for row in rows if row.get(name) is not None), None)
+    return pa.int64() if isinstance(value, int) and not isinstance(value, bool) else TEXT
+
+
+def _numbered(path: str) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not blank, from 1."""
+    fs, inner = files.open_fs(path)
+    with fs.open_input_stream(inner) as stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=1):
+            if line.strip():
+                yield number, line.removeprefix(BOM)
+
+
+def _wrong_line(path: str, schema: Mapping[str, pa.DataType], error: pa.ArrowInvalid) -> Problem:
+    """The first line that is no chunk of these types, else what Arrow says of the file."""
+    for number, line in _numbered(path):
+        try:
+            value = loads(line)
+        except KeyTwiceError as twice:
+            return Problem(path, number, None, "field_twice", str(twice))
+        except (ValueError, RecursionError) as wrong:
+            return Problem(path, number, None, "invalid_json", f"not JSON: {wrong}")
+        said = _unfit(value, schema)
+        if said:
+            return Problem(path, number, None, "wrong_type", said)
+    return Problem(path, None, None, "invalid_json", str(error))
+
+
+def _unfit(value: Any, schema: Mapping[str, pa.DataType]) -> str | None:
+    if not isinstance(value, dict):
+        return "expected an object"
+    for name, kind in schema.items():
+        wanted, words = KINDS[kind]
+        found = value.get(name)
+        if found is not None and (not isinstance(found, wanted) or isinstance(found, bool)):
+            like = f"; all values of `{name}` must be of one kind" if name in NAMES else ""
+            return f"`{name}` is {repr(found)[:60]}, expected {words}{like}"
+    return None
+
+
+def check_complete(path: str, known: Sequence[str], there: Iterable[str]) -> None:
+    """Raises DataError unless the columns `known` say what a chunk is; `there` are all of them."""
+    if "chunk_id" not in known or not {"source_id", "text"} & set(known):
+        message = "a chunk has chunk_id, and source_id and where it lies, or its text"
+        message += f"; the columns are {', '.join(there) or 'none'}"
+        raise DataError([Problem(path, None, None, "missing_field", message)])
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """The file in parts of whole lines."""
+    fs, inner = files.open_fs(path)
+    rest, some = b"", False
+    with fs.open_input_stream(inner) as stream:
+        while data := stream.read(BLOCK):
+            whole, _, rest = (rest + data).rpartition(b"\n")
+            if whole.strip():
+                some = True
+                yield whole
+    if rest.strip() or not some:
+        yield rest

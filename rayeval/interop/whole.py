@@ -1,0 +1,67 @@
+"""A file and its bytes: what is said of one that can't be read."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from rayeval.errors import DataError, InfrastructureError, Problem
+from rayeval.files import exists, is_folder, read_bytes
+from rayeval.interop.records import Record
+
+BOM = b"\xef\xbb\xbf"
+COMPRESSED = (".gz", ".bz2", ".zst")
+"""Undone by whoever opens the file (pyarrow)."""
+
+
+def broken(path: str, kind: str, message: str, line: int | None = None) -> DataError:
+    """What to raise for a file that can't be read at all."""
+    return DataError([Problem(path, line, None, kind, message)])
+
+
+def extension(path: str) -> str:
+    """In lower case, with its dot; of a compressed file, which is read as if it were not, the inner
+    one."""
+    whole = PurePosixPath(path.lower())
+    return whole.with_suffix("").suffix if whole.suffix in COMPRESSED else whole.suffix
+
+
+def check_file(path: str) -> None:
+    """Raises DataError unless there is a file."""
+    if is_folder(path) or not exists(path):
+        found = "this is a folder, expected a file" if is_folder(path) else "there is no such file"
+        raise broken(path, "missing_file", found)
+
+
+def content(path: str) -> bytes:
+    """The whole file.
+
+    Raises DataError if there is none, InfrastructureError if it can't be read.
+    """
+    check_file(path)
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise InfrastructureError(f"can't read {path}: {error}") from error
+
+
+def decoded(data: bytes, path: str, line: int | None) -> str:
+    """Text of bytes in UTF-8.
+
+    Raises DataError for others.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        where = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise broken(path, "not_utf8", f"{where} is not UTF-8; save it as UTF-8", line) from error
+
+
+def record_of(value: Any, path: str, line: int) -> Record:
+    """A record of a JSON object.
+
+    Raises DataError for other values.
+    """
+    if not isinstance(value, dict):
+        raise broken(path, "wrong_type", f"found {str(value)[:60]!r}, expected an object", line)
+    return Record(path, line, value)
