@@ -10,8 +10,9 @@ from rayeval import files
 from rayeval.errors import ConfigError, RunError
 from rayeval.execution.config import RunConfig
 from rayeval.execution.load import validated
-from rayeval.execution.runs import PLAN, damaged, record
+from rayeval.execution.runs import PLAN, record
 from rayeval.execution.score.config import ScoreConfig, score_config
+from rayeval.execution.stored import damaged
 
 NEEDED = {"run_id": str, "config_path": str, "config": dict, "options": dict, "started": str,
           "inputs": dict}  # fmt: skip

@@ -106,7 +106,8 @@ def _of_files(asked: Asked, people: pl.DataFrame) -> dict[str, Any]:
     if any(Mark.read(mark) for mark in people["sample"].drop_nulls()):
         raise ConfigError(
             f"{asked.human[0]} was drawn by `rayeval judge sample`, and only the run knows with "
-            "which chances: --run RUN --task TASK; or give `inclusion_probability` in place of `sample`"
+            "which chances: --run RUN --task TASK; or give `inclusion_probability` in place of "
+            "`sample`"
         )
     judge = read_labels(str(asked.judge))
     scale = Scale.used(people, judge) if asked.scale is None else _stated(asked.scale)

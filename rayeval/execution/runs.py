@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from rayeval import files
 from rayeval.answer import rows as answers
 from rayeval.errors import RunError
-from rayeval.execution import parquet
+from rayeval.execution.stored import Stored, damaged
 from rayeval.judge import rows as judgements
 from rayeval.metrics.answers.per_answer import ANSWERED
 from rayeval.metrics.answers.refusals import ABSTENTION
 from rayeval.metrics.answers.scores import CURVES, THRESHOLDS
 from rayeval.metrics.answers.spread import SPREAD
-from rayeval.tables import TEXT
 
-T = TypeVar("T")
 MANIFEST, PLAN = "manifest.json", "plan.json"
 NEEDED = {"run_id": str, "name": str, "files": dict, "stages": list, "corpus": dict, "models": dict,
           "warnings": list}  # fmt: skip
 """What every manifest has."""
 
 
-class Run:
+class Run(Stored):
     """One immutable run. `print(run)` shows its metrics; the tables are Polars frames."""
 
     def __init__(self, path: str) -> None:
@@ -135,32 +130,6 @@ class Run:
         """A row per (question_id, stage): milliseconds, counters, mode."""
         return self._table("latency")
 
-    def columns(self, table: str) -> list[str]:
-        """The names of a table's columns."""
-        return list(self._read(table, lambda path: parquet.opened(path).schema.names))
-
-    def select(self, table: str, columns: Sequence[str], stage: str | None = None) -> pl.DataFrame:
-        """These columns of a table, of all its rows or of one stage's, and nothing else of it."""
-        where = None if stage is None else pc.field("stage") == pa.scalar(stage, TEXT)
-        return self._read(table, lambda path: parquet.read(path, columns, self._within(where)))
-
-    def parts(self, table: str, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """As `select`, by blocks of rows in order: one is held at a time."""
-        try:
-            yield from parquet.batches(f"{self.path}/{table}.parquet", columns, self._within())
-        except (FileNotFoundError, pa.ArrowInvalid) as error:
-            raise damaged(self.path, f"{table}.parquet can't be read: {error}") from error
-
-    def rows(
-        self, table: str, column: str, values: Sequence[str], columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        """The rows of a table where `column` is one of `values`, without reading the rest of it.
-
-        columns: which of them; None is all.
-        """
-        where = parquet.among(column, values)
-        return self._read(table, lambda path: parquet.read(path, columns, where))
-
     def summary(self) -> dict[str, Any]:
         """What `run --json` prints (DESIGN §12)."""
         from rayeval.report.summary import summary
@@ -182,28 +151,6 @@ class Run:
         known = {*self.manifest["files"], MANIFEST}
         found = [name for name in files.list_files(self.path) if not name.startswith(".")]
         return lines + [f"{name}: the run did not write it" for name in found if name not in known]
-
-    def _within(self, where: pc.Expression | None = None) -> pc.Expression | None:
-        """`where`, and what else a part of a run is limited to."""
-        return where
-
-    def _read(self, table: str, read: Callable[[str], T]) -> T:
-        try:
-            return read(f"{self.path}/{table}.parquet")
-        except (FileNotFoundError, pa.ArrowInvalid) as error:
-            raise damaged(self.path, f"{table}.parquet can't be read: {error}") from error
-
-    def _optional(self, name: str, schema: pa.Schema) -> pl.DataFrame:
-        """A table that not every run has."""
-        if f"{name}.parquet" not in self.manifest["files"]:
-            return pl.DataFrame(schema.empty_table())
-        return self._table(name)
-
-    def _table(self, name: str) -> pl.DataFrame:
-        try:
-            return pl.read_parquet(io.BytesIO(files.read_bytes(f"{self.path}/{name}.parquet")))
-        except (FileNotFoundError, pl.exceptions.PolarsError) as error:
-            raise damaged(self.path, f"{name}.parquet can't be read: {error}") from error
 
     def __str__(self) -> str:
         from rayeval.report.terminal import metrics_text
@@ -232,14 +179,6 @@ def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in manifest.items() if name != "sha256"}
     text = json.dumps(rest, ensure_ascii=True, sort_keys=True)
     return {**rest, "sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-def damaged(path: str, what: str) -> RunError:
-    """The run at `path` is not what was written."""
-    return RunError(
-        f"the run at {path} is damaged: {what}. Fetch a whole copy of it, or run it again; "
-        f"`rayeval verify` names every file that differs."
-    )
 
 
 def load(path: str, runs: str = "runs") -> Run:

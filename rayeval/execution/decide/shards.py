@@ -25,7 +25,8 @@ from rayeval.comparison.ranks import ranks_and_unjudged
 from rayeval.comparison.transitions import transitions
 from rayeval.execution import parquet
 from rayeval.execution.executor import Executor
-from rayeval.execution.runs import Run, damaged
+from rayeval.execution.runs import Run
+from rayeval.execution.stored import damaged
 from rayeval.report import whole
 from rayeval.report.whole import Whole, whole_of
 
