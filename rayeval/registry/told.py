@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.answer import foreign
+from rayeval.answer.citations import any_marks
 from rayeval.answer_tables import ANSWERED
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.columns import combined
@@ -42,6 +43,8 @@ class Told:
         self.scorer, self.stage = scorer, scorer.config.handed
         self.given = given.sort_by([("question_id", "ascending"), ("repeat", "ascending")])
         self.ids = pl.Series(self.given["question_id"])
+        self.marked = any_marks(self.given["answer"])
+        """Whether the trace's answers cite by marks."""
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """TOLD, in order."""
@@ -81,7 +84,7 @@ class Told:
         answers, texts = [], dict[str, str | None]()
         for row in given:
             context = foreign.handed(str(self.stage), hits, row["context"] or [])
-            answers.append(foreign.answer(row, context))
+            answers.append(foreign.answer(row, context, marked=self.marked))
             texts |= {hit["chunk_id"]: hit["text"] for hit in context or []}
         said = [{"chunk_id": name, "text": text} for name, text in texts.items()]
         return {"answers": answers, "texts": said}

@@ -201,12 +201,13 @@ def _named(hit: Any) -> str | None:
 
 
 def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
-    context = [_named(hit) for hit in value.get("context") or []]
+    """What the line doesn't say is null: an empty list is a statement."""
+    context, cited = value.get("context"), value.get("citations")
     return {
         "question_id": name,
         "repeat": repeat,
         "answer": value.get("answer"),
         "abstained": value.get("abstained"),
-        "citations": [str(name) for name in value.get("citations") or []],
-        "context": context,
+        "citations": None if cited is None else [str(one) for one in cited],
+        "context": None if context is None else [_named(hit) for hit in context],
     }
