@@ -38,6 +38,20 @@ class ScorePlan(Steps):
     """Outputs that are tables of the run as they are."""
 
 
+def golden_plan(config: ScoreConfig, inputs: ScoreInputs, root: str | None = None) -> Steps:
+    """The questions as they are stated, and what reads them: the same steps as in `make_plan`."""
+    builder = Builder(config, root=root)
+    if config.corpus is None:
+        catalogue = builder.add(_no_corpus())
+    else:
+        catalogue = document_steps(
+            builder, config.corpus, config.parse, inputs.units, inputs.fingerprints
+        ).catalogue
+    questions = asked(builder, GoldenFile(config.golden, inputs.golden_sha256), catalogue)
+    every = Steps(tuple(builder.steps.values()), questions)
+    return Steps(tuple(every.needed(questions)), questions)
+
+
 def make_plan(
     config: ScoreConfig,
     inputs: ScoreInputs,
@@ -143,7 +157,7 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 4, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 5, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),

@@ -31,7 +31,7 @@ RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 2
+SPOOLED = 3
 """Raised when spooling changes what is stored."""
 
 
@@ -79,7 +79,7 @@ def spool_tables(tables: Iterable[pa.Table], root: str) -> list[str]:
     fs, inner = files.open_fs(folder)
     fs.create_dir(inner, recursive=True)
     names = []
-    for run in _runs(tables):
+    for run in sorted_runs(tables):
         temporary = f"{uuid.uuid4().hex}.parquet"
         names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
         fs.move(f"{inner}/{temporary}", f"{inner}/{names[-1]}")
@@ -129,7 +129,7 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
     start = time.time()
-    runs = _runs(imported.trace)
+    runs = sorted_runs(imported.trace)
     commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
     given = list(imported.answers or ())
     wrong = [problem for problem in imported.problems if not problem.warning]
@@ -143,7 +143,7 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
     answers.finish([answers.commit(0, [table], started=start, problems=notes)])
 
 
-def _runs(tables: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:
+def sorted_runs(tables: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:
     """The rows in sorted runs, each as tables of a few rows."""
     waiting: list[pa.Table] = []
     size = 0
