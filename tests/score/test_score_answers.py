@@ -226,3 +226,37 @@ def test_other_tools_answers_claim_nothing_either(tmp_path, format_):
     run = rayeval.score(golden, tmp_path / "t.json", runs=tmp_path / "runs", format=format_)
     [row] = pl.read_parquet(f"{run.path}/answers.parquet").to_dicts()
     assert (len(row["context"]), row["citations"], row["abstained"]) == (1, None, False)
+
+
+EXPLAINED = "I don't know. The documents do not mention parking."
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"), [({}, {"a", "c"}), ({"refusals": "explained"}, {"a", "b", "c"})]
+)
+def test_answers_that_begin_like_a_refusal_are_counted_and_named(scored, options, refused):
+    golden = [question("a", answerable=False), question("b", answerable=False), question("c"),
+              question("d"), question("e")]  # fmt: skip
+    trace = [said("a", "I don't know."), said("b", EXPLAINED), said("c", "모르겠습니다."),
+             said("d", "모르겠습니다. 다만 주차 요금은 5천원입니다."),
+             said("e", EXPLAINED, abstained=False)]  # fmt: skip
+    run = scored(golden, trace, **options)
+    rows = run.per_query.filter(stage="answer", abstained=1.0)
+    assert set(rows["question_id"]) == refused
+    [warning] = [line for line in run.manifest["warnings"] if "begin" in line]
+    if options:
+        assert warning == (
+            "1 of 5 answers begins like a refusal and counts as given (d): right refusals lie "
+            "between 2 and 2 of 2, false refusals lie between 1 and 2 of 3"
+        )
+    else:
+        assert warning == (
+            "2 of 5 answers begin like a refusal and count as given (b, d): right refusals lie "
+            "between 1 and 2 of 2, false refusals lie between 1 and 2 of 3; --refusals explained "
+            "counts the 1 that say nothing but what is missing"
+        )
+
+
+def test_answers_that_say_what_they_are_are_not_doubted(scored):
+    run = scored([question("a")], [said("a", EXPLAINED, abstained=False)])
+    assert not any("begin" in line for line in run.manifest["warnings"])

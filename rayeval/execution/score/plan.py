@@ -31,6 +31,8 @@ class ScorePlan(Steps):
     """The steps of a score, and the outputs that matter."""
 
     catalogue: Step
+    answers: Step | None
+    """What the trace answers, where it does."""
     scored: Step
     anchored: Step | None
     """Where the texts of the trace stand in the documents."""
@@ -77,14 +79,15 @@ def make_plan(
         resolved = question_steps(builder, golden, corpus)
         anchored = _anchored(builder, inputs, scoring, corpus)
     whole = {"catalogue": catalogue.key, **({} if anchored is None else {"texts": anchored.key})}
-    found = Answered()
+    found, answers = Answered(), None
     if given is not None:
         told = {**whole, "given": given}
         answers = builder.add(answers_step(config, inputs, scoring, resolved, told))
         found = answered(builder, config, answers, resolved)
     scored = builder.add(_scored(config, inputs, scoring, resolved, whole, found))
     tables = (*_tables(builder, scoring, scored, resolved), *found.tables.items())
-    return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
+    steps = tuple(builder.steps.values())
+    return ScorePlan(steps, resolved, catalogue, answers, scored, anchored, tables)
 
 
 def _no_corpus() -> Step:

@@ -30,7 +30,7 @@ from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScorePlan, golden_plan, make_plan
-from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
+from rayeval.execution.score.said import like_refusals, refuse_blind, refuse_nameless, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spool_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
@@ -133,6 +133,13 @@ def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
     refuse_blind(pa.concat_tables(flags), config.trace.name, corpus=there)
     if plan.anchored is not None:
         yield from unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
+    if plan.answers is not None:
+        asked, told = (
+            pl.concat(pl.read_parquet(path, columns=["question_id", name])
+                      for path in outputs.paths(root, step.key))
+            for step, name in ((plan.resolved, "answerable"), (plan.answers, "counts"))
+        )  # fmt: skip
+        yield from like_refusals(told.join(asked, on="question_id"), config.trace.refusals)
 
 
 def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
@@ -150,6 +157,7 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
         pipeline=pipeline,
         metrics=config.metrics,
         any_order=config.trace.any_order,
+        refusals=config.trace.refusals,
         depth=None if config.trace.keep else _depth(config),
         chunks=tuple(config.chunks),
         file=config.trace.name,

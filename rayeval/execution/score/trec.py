@@ -91,8 +91,8 @@ def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
         raise ConfigError(f"relevant is {options.relevant}; expected 1 or more, as trec_eval's -l")
     if options.format not in (None, "trec") or options.chunks:
         raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
-    if options.judge is not None:
-        raise ConfigError("a TREC run has no answers to judge: leave out --judge")
+    if options.judge is not None or options.refusals != "whole":
+        raise ConfigError("a TREC run has no answers to judge: leave out --judge and --refusals")
     if options.ray or options.ray_address:
         raise ConfigError("the TREC convention is scored in this process: leave out --ray")
     if not re.fullmatch(r"[\w.-]+", options.name):
