@@ -9,27 +9,36 @@ import polars as pl
 from rayeval.report.tables import Tables
 from rayeval.words import plural, verb
 
+COLUMNS = ["question_id", "stage", "status"]
 NAMED = 5
 """Questions that a line names."""
 
 
-def lacking(run: Tables) -> Iterator[str]:
-    """A line on questions without any row in the trace, one on those without an answer alone."""
-    rows = run.per_query.select("question_id", "stage", missing=pl.col("status") == "missing")
-    by = rows.group_by("question_id").agg(
-        whole=pl.col("missing").all(),
-        answer=(pl.col("missing") & (pl.col("stage") == "answer")).any(),
-    )
-    total = run.questions.height
-    for flag, what in (
-        (pl.col("whole"), "no row in the trace"),
-        (pl.col("answer") & ~pl.col("whole"), "no answer in the trace"),
-    ):
-        names = by.filter(flag)["question_id"].sort().to_list()
-        if names:
-            have = verb(len(names), "has", "have")
-            said = f"MISSING: {len(names)} of {plural(total, 'question')} {have} {what}"
-            yield f"{said} ({_listed(names)}): means count them as the worst value"
+def lacking(run: Tables, questions: int) -> Iterator[str]:
+    """A line on questions without any row in the trace, one on those without an answer alone.
+
+    questions: how many the run has.
+    """
+    missing = pl.col("status") == "missing"
+    parts = [part.filter(missing) for part in run.parts("per_query", COLUMNS)]
+    ids = (rows := pl.concat(parts))["question_id"].unique()
+    if ids.is_empty():
+        return
+    known = pl.col("question_id").is_in(ids.implode()) & ~missing
+    there = [part.filter(known)["question_id"] for part in run.parts("per_query", COLUMNS)]
+    whole = ids.filter(~ids.is_in(pl.concat(there).implode()))
+    unanswered = rows.filter(pl.col("stage") == "answer")["question_id"]
+    yield from _line(whole, questions, "no row in the trace")
+    alone = unanswered.filter(~unanswered.is_in(whole.implode()))
+    yield from _line(alone, questions, "no answer in the trace")
+
+
+def _line(ids: pl.Series, questions: int, what: str) -> Iterator[str]:
+    names = ids.sort().to_list()
+    if names:
+        have = verb(len(names), "has", "have")
+        said = f"MISSING: {len(names)} of {plural(questions, 'question')} {have} {what}"
+        yield f"{said} ({_listed(names)}): means count them as the worst value"
 
 
 def _listed(names: Sequence[str]) -> str:

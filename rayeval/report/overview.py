@@ -79,7 +79,7 @@ def overview(run: Tables) -> Overview:
         title=f"{run.manifest['name']} · {run.run_id}",
         counts=_counts(golden),
         corpus=_corpus(run.manifest["corpus"]),
-        lacking=tuple(lacking(run)),
+        lacking=tuple(lacking(run, golden.questions)),
         models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
         stages=stages,
         population=_population(golden),

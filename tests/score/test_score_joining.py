@@ -12,6 +12,7 @@ import rayeval
 from rayeval.cli.main import app, run_command
 from rayeval.errors import DataError
 from rayeval.execution.score import ScoreOptions, score
+from rayeval.report.terminal import run_text
 
 GOLDEN = [
     {"question_id": "e1", "question": "What is the fee?", "evidence": [{"quote": "5 euros"}]},
@@ -126,10 +127,14 @@ def test_what_the_trace_lacks_is_missing_and_said_first(tmp_path):
     assert "MISSING" in (folder / "summary.md").read_text()
 
 
+def test_a_question_that_was_not_answered_is_said_first_too(tmp_path):
+    rows = [RAGAS[0], {**RAGAS[1], "response": None}, RAGAS[2]]
+    run = rayeval.score(GOLDEN, ragas(tmp_path, rows), format="ragas", runs=tmp_path / "runs")
+    assert "MISSING: 1 of 3 questions has no answer in the trace (e2)" in run_text(run)
+
+
 def test_a_whole_trace_lacks_nothing(tmp_path):
     run = rayeval.score(GOLDEN, ragas(tmp_path), format="ragas", runs=tmp_path / "runs")
-    from rayeval.report.terminal import run_text
-
     assert "MISSING" not in run_text(run)
 
 
