@@ -38,7 +38,7 @@ ANSWERED = pa.schema([("question_id", TEXT), ("answers", pa.list_(ANSWER)), ("er
 CLAIM = pa.struct(
     [
         ("text", TEXT),
-        ("citations", TEXTS),  # chunk ids that it cites, of those in the context
+        ("citations", TEXTS),  # chunk ids that it cites, of those in the context; null: not told
         ("support", TEXT),  # supported | contradicted | not_in_context
         ("chunks", TEXTS),  # of the context, those that support it
         ("reference", TEXT),  # supported | contradicted | not_in_reference

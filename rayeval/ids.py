@@ -24,7 +24,12 @@ def chunk_id(
     return hashlib.sha256(written.encode()).hexdigest()[:32]
 
 
+MADE = r"^q-[0-9a-f]{12}$"
+"""What an id that was made looks like."""
+
+
 def made_question_id(question: str) -> str:
-    """The id of a question that was given none: the same wherever its words (NFC) are the same."""
-    text = unicodedata.normalize("NFC", question)
+    """The id of a question that was given none: the same wherever its text is, after NFC and
+    without the white space around it."""
+    text = unicodedata.normalize("NFC", question).strip()
     return f"q-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

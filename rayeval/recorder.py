@@ -64,18 +64,30 @@ class Trace:
         self._set(context=self._hits("context", passages))
 
     def answer(
-        self, text: str | None, *, abstained: bool = False, citations: Sequence[str] = ()
+        self,
+        text: str | None,
+        *,
+        abstained: bool | None = None,
+        citations: Sequence[str] | None = None,
     ) -> None:
         """What the pipeline answered; None where it said nothing at all.
 
-        citations: the ids that the answer names.
+        abstained: whether that is a refusal; None: the pipeline doesn't tell. citations: the ids
+        that the answer names; None: the pipeline doesn't cite. What is None is not written, so that
+        nothing is claimed about it.
         """
         if text is not None and not isinstance(text, str):
             raise InputError(f"{self._place('answer')}: expected text, got {type(text).__name__}")
-        if isinstance(citations, str | bytes) or not isinstance(abstained, bool):
-            said = "expected a list of ids as citations, and True or False as abstained"
+        told = abstained is None or isinstance(abstained, bool)
+        if isinstance(citations, str | bytes) or not told:
+            said = "expected a list of ids as citations, and True, False or None as abstained"
             raise InputError(f"{self._place('answer')}: {said}; got {citations!r}, {abstained!r}")
-        self._set(answer=text, abstained=abstained, citations=[str(name) for name in citations])
+        names = None if citations is None else [str(name) for name in citations]
+        known = {"abstained": abstained, "citations": names}
+        given = {name: value for name, value in known.items() if value is not None}
+        if text is None and abstained is None:
+            text = ""  # null would be the same as no answer recorded
+        self._set(answer=text, **given)
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 _MARK = "E[0-9]+"
 _CITED = re.compile(rf"\[({_MARK}(?:, ?{_MARK})*)\]")
 
@@ -24,6 +27,11 @@ def marks(answer: str) -> list[str]:
     """The marks that an answer cites, in order of first use, each once."""
     cited = (one for found in _CITED.findall(answer) for one in found.replace(" ", "").split(","))
     return list(dict.fromkeys(cited))
+
+
+def any_marks(answers: pa.Array) -> bool:
+    """Whether some of the answers cites a mark."""
+    return bool(pc.any(pc.match_substring_regex(answers, _CITED.pattern)).as_py())
 
 
 def citations(cited: Iterable[str], context: Sequence[str]) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@ of its last one whose text stands in what the tool kept of the model's input. Wh
 the context is unknown, and whether citations are valid with it.
 
 A citation is a chunk's id, a source's id, or a mark (`E1`, the first of the context). What the
-trace doesn't list is read from the answer's text, where only marks are citations.
+trace doesn't list is read from the answer's text, where only marks are citations. A trace that
+lists none, and in whose answers no mark stands, doesn't say what it cites: that is null, not none.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rayeval.answer.citations import mark, marks
-from rayeval.answer.refusals import refuses
+from rayeval.answer.refusals import Counted, begins, explains, refuses
 
 CONTEXT = "context"
 _BRACKETED = re.compile(r"\[(.*)\]", re.DOTALL)
+
+COUNTS = ("given", "refused", "begin", "explain")
+"""Answers that are no errors; those that are refusals; of the others, where the trace doesn't say
+which they are, those that begin like one, and those that only go on to say what is missing."""
 
 Hit = Mapping[str, Any]
 
@@ -37,23 +42,53 @@ def handed(stage: str, hits: Sequence[Hit] | None, sent: Sequence[str | None]) -
     return [hit for hit in hits if hit["text"] and any(hit["text"] in t for t in texts)] or None
 
 
-def answer(told: Mapping[str, Any], context: Sequence[Hit] | None) -> dict[str, Any]:
+def answer(
+    told: Mapping[str, Any],
+    context: Sequence[Hit] | None,
+    *,
+    marked: bool = False,
+    counted: Counted = "whole",
+) -> dict[str, Any]:
     """A row of ANSWER.
 
     told: a row of tables.ANSWERS. context: what it was handed, with `chunk_id` and `source_id`.
+    marked: other answers of the trace have marks, so that one without any cites nothing. counted:
+    what is a refusal where the trace doesn't say.
     """
     ids = None if context is None else [hit["chunk_id"] for hit in context]
     row = {"variant": "answer", "repeat": told["repeat"] or 0, "context": ids}
     text = (told["answer"] or "").strip()
     abstained = told["abstained"]
     if abstained is None and text:
-        abstained = refuses(text)
+        abstained = refuses(text) or (counted == "explained" and explains(text))
     if abstained:
         return {**row, "abstained": True, "citations": []}
     if not text:
         return {**row, "error": "the trace has no answer, and does not say that it abstained"}
-    cited = None if context is None else _citations(told["citations"] or marks(text), context)
-    return {**row, "answer": text, "abstained": False, "citations": cited}
+    cited = told["citations"] or marks(text)
+    said = bool(cited) or marked or told["citations"] is not None
+    known = said and context is not None
+    names = _citations(cited, context or ()) if known else None
+    return {**row, "answer": text, "abstained": False, "citations": names}
+
+
+def counts(
+    told: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]
+) -> dict[str, int]:
+    """What became of a question's answers, as COUNTS says.
+
+    told, answers: rows of tables.ANSWERS, and what `answer` made of each.
+    """
+    given = [row for row in answers if row.get("error") is None]
+    pairs = zip(told, answers, strict=True)
+    doubtful = [row["answer"] for one, row in pairs
+                if one["abstained"] is None and row.get("abstained") is False]  # fmt: skip
+    return {
+        "given": len(given),
+        "refused": sum(bool(row["abstained"]) for row in given),
+        "begin": sum(map(begins, doubtful)),
+        "explain": sum(map(explains, doubtful)),
+    }
 
 
 def _citations(cited: Sequence[str], context: Sequence[Hit]) -> list[dict[str, Any]]:

@@ -24,6 +24,13 @@ class Sort(StrEnum):
     score = "score"
 
 
+class Refusals(StrEnum):
+    """Which answers are refusals where the trace doesn't say."""
+
+    whole = "whole"
+    explained = "explained"
+
+
 def score(
     golden: Annotated[str, typer.Option("--golden", metavar="G", help="The golden set.")],
     trace: Annotated[
@@ -61,6 +68,13 @@ def score(
         str | None,
         typer.Option("--judge", metavar="FILE", help="YAML whose `judge:` judges the answers."),
     ] = None,
+    refusals: Annotated[
+        Refusals,
+        typer.Option(
+            "--refusals",
+            help="Unmarked answers that count as refusals: explained: with reasons too.",
+        ),
+    ] = Refusals.whole,
     keep_trace: Annotated[
         bool, typer.Option("--keep-trace", help="Keep every hit in the run, not only the first.")
     ] = False,
@@ -90,6 +104,7 @@ def score(
         relevant=relevant,
         cutoffs=_listed(cutoffs),
         any_order=sort is not None,
+        refusals=refusals.value,
         keep_trace=keep_trace,
         judge=judge,
         runs=runs,

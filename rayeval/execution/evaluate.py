@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -85,12 +85,21 @@ def execute(job: Job, watcher: Watcher) -> Run:
 
 
 def compute(
-    root: str, plan: Steps, executor: Executor, watcher: Watcher
+    root: str,
+    plan: Steps,
+    executor: Executor,
+    watcher: Watcher,
+    before: Mapping[str, Done] | None = None,
 ) -> tuple[dict[str, Done], list[str]]:
-    """Every step's whole output, by key, and the warnings about the user's files."""
-    done: dict[str, Done] = {}
+    """Every step's whole output, by key, and the warnings about the user's files.
+
+    before: what is computed, and was warned about, already.
+    """
+    done = dict(before or {})
     warnings: list[str] = []
     for step in sequence(plan):
+        if step.key in done:
+            continue
         done[step.key] = run_step(root, step, executor, watcher)
         found = problems_of(root, done[step.key])
         if blocking(found):

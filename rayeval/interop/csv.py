@@ -1,7 +1,8 @@
 """Hits in a plain table, one per row: CSV or TSV with a header.
 
-Mapping. `question_id` (or `query_id`, `qid`), and a hit as `chunk_id`, `source_id` (`doc_id`,
-`docid`, `document_id`) and/or `text` (`content`), with `revision_id`, `start_char` and `end_char`
+Mapping. `question_id` (or `query_id`, `qid`; without them `question`, of whose text the id is
+made), and a hit as `chunk_id`, `source_id` (`doc_id`, `docid`, `document_id`) and/or `text`
+(`content`), with `revision_id`, `start_char` and `end_char`
 (code points) where known. `rank` orders a question's hits in a stage, best first; without it, the
 rows' order does. `score` is kept. `stage` names the stage, `trace` where there is none; a
 question's stages are in the order in which they first appear. Of a question that was asked again
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from rayeval.columns import lists
 from rayeval.errors import DataError, Problem
+from rayeval.ids import made_question_id
 from rayeval.interop.cells import ROW, cells, located
 from rayeval.interop.imported import Imported
 from rayeval.interop.whole import broken
@@ -61,13 +63,13 @@ def read(paths: Sequence[str]) -> Imported:
 
 def _rows(path: str, notes: list[str], problems: list[Problem]) -> pl.DataFrame:
     """Every column of NAMES, typed, with ROW and `file`."""
-    frame = cells(path, [])
+    frame = _named(cells(path, []))
     names = {ours: [n for n in theirs if n in frame.columns] for ours, theirs in NAMES.items()}
     for ours, found in names.items():
         if len(found) > 1:
             raise broken(path, "field_twice", f"{found} are one field, {ours}; keep one", 1)
     if not names["question_id"] or not any(names[hit] for hit in HIT):
-        wanted = "question_id, and chunk_id, doc_id or text"
+        wanted = "question_id (or question), and chunk_id, doc_id or text"
         raise broken(path, "missing_field", f"expected the columns {wanted}", 1)
     used = {found[0]: ours for ours, found in names.items() if found}
     left = [name for name in frame.columns if name not in used and name != ROW]
@@ -80,6 +82,16 @@ def _rows(path: str, notes: list[str], problems: list[Problem]) -> pl.DataFrame:
     typed = [pl.col(n).str.strip_chars().cast(t, strict=False) for n, t in NUMBERS.items()]
     stage = pl.col("stage").fill_null("trace")
     return frame.with_columns(*typed, stage, pl.lit(path).alias("file"))
+
+
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """With ids that are made of `question`, where the file has no others."""
+    if "question" not in frame.columns or set(NAMES["question_id"]) & set(frame.columns):
+        return frame
+    texts = frame["question"].drop_nulls().unique()
+    ids = pl.Series([made_question_id(text) for text in texts], dtype=pl.String)
+    made = pl.col("question").replace_strict(texts, ids, default=None)
+    return frame.with_columns(question_id=made).drop("question")
 
 
 def _first(rows: pl.DataFrame, path: str, notes: list[str]) -> pl.DataFrame:

@@ -39,8 +39,8 @@ class Item:
     repeat: int
     text: str | None
     """What was answered; None where it was refused, or where there is no answer."""
-    citations: tuple[str, ...]
-    """Marks in the answer, in order of first use."""
+    citations: tuple[str, ...] | None
+    """Marks in the answer, in order of first use; None where nobody knows what it cites."""
     cited: Mapping[str, str]
     """Mark → the chunk of the context that it names; invalid marks are not in it."""
     passages: tuple[Passage, ...] | None
@@ -54,7 +54,7 @@ class Item:
     @property
     def marked(self) -> bool:
         """Whether the answer's text holds its marks: a foreign trace may list them apart."""
-        return any(_stands(mark, self.text or "") for mark in self.citations)
+        return any(_stands(mark, self.text or "") for mark in self.citations or ())
 
     def judged(self) -> dict[str, Any]:
         """As a row of JUDGED."""
@@ -102,7 +102,7 @@ def _item(
         variant=variant,
         repeat=answer["repeat"],
         text=None if answer["abstained"] else answer["answer"],
-        citations=tuple(cited),
+        citations=None if answer["citations"] is None else tuple(cited),
         cited={mark: chunk for mark, chunk in cited.items() if chunk in (context or ())},
         passages=_passages(context, said) if known else None,
     )

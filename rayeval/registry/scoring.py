@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from rayeval.answer.refusals import Counted
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.chunk.tokens import build as build_tokenizer
 from rayeval.columns import combined, flatten, lists
@@ -56,6 +57,8 @@ class Scoring:
     """How many hits of a list the run keeps; None: all."""
     handed: str | None = None
     """The stage whose hits answers were handed: all of them are kept."""
+    refusals: Counted = "whole"
+    """Which answers are refusals where the trace doesn't say."""
     chunks: tuple[str, ...] = ()
     """Parquet files of chunks that hits may name."""
     file: str = ""

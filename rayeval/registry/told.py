@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.answer import foreign
+from rayeval.answer.citations import any_marks
 from rayeval.answer_tables import ANSWERED
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.columns import combined
@@ -24,10 +26,11 @@ TOLD = pa.schema(
     [
         *list(ANSWERED)[:-1],
         ("texts", pa.list_(pa.struct([("chunk_id", TEXT), ("text", TEXT)]))),
+        ("counts", pa.struct([(name, pa.int64()) for name in foreign.COUNTS])),
         ANSWERED.field("error"),
     ]
 )
-"""ANSWERED, and what the context says."""
+"""ANSWERED, what the context says, and how many answers refuse, or may do so."""
 
 
 def told(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Stage:
@@ -42,6 +45,8 @@ class Told:
         self.scorer, self.stage = scorer, scorer.config.handed
         self.given = given.sort_by([("question_id", "ascending"), ("repeat", "ascending")])
         self.ids = pl.Series(self.given["question_id"])
+        marked = any_marks(self.given["answer"])
+        self._answer = partial(foreign.answer, marked=marked, counted=scorer.config.refusals)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """TOLD, in order."""
@@ -81,10 +86,10 @@ class Told:
         answers, texts = [], dict[str, str | None]()
         for row in given:
             context = foreign.handed(str(self.stage), hits, row["context"] or [])
-            answers.append(foreign.answer(row, context))
+            answers.append(self._answer(row, context))
             texts |= {hit["chunk_id"]: hit["text"] for hit in context or []}
         said = [{"chunk_id": name, "text": text} for name, text in texts.items()]
-        return {"answers": answers, "texts": said}
+        return {"answers": answers, "texts": said, "counts": foreign.counts(given, answers)}
 
 
 def _errors(hits: Hits) -> dict[int, str]:

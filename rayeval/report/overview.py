@@ -13,6 +13,7 @@ from rayeval.metrics.names import METRICS
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import answered
 from rayeval.report.ended import Asked, Lost, asked, ended
+from rayeval.report.lacking import lacking
 from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
 from rayeval.words import plural
@@ -38,6 +39,8 @@ class Overview:
     title: str
     counts: str
     corpus: str
+    lacking: tuple[str, ...]
+    """The questions that the trace lacks, where it does."""
     models: tuple[str, ...]
     stages: tuple[str, ...]
     population: str
@@ -76,6 +79,7 @@ def overview(run: Tables) -> Overview:
         title=f"{run.manifest['name']} · {run.run_id}",
         counts=_counts(golden),
         corpus=_corpus(run.manifest["corpus"]),
+        lacking=tuple(lacking(run, golden.questions)),
         models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
         stages=stages,
         population=_population(golden),

@@ -32,6 +32,7 @@ def run_text(run: Tables) -> str:
     facts = overview(run)
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
+        *(Text(line, style="bold") for line in facts.lacking),
         *(Text(line, style="dim") for line in facts.models),
         *([titled(facts.population, _metrics(facts))] if facts.shown else []),
         *(_shown(table) for table in facts.answers),

@@ -250,6 +250,20 @@ def test_citations_of_a_foreign_answer(cited, text, want):
 
 
 @pytest.mark.parametrize(
+    ("cited", "context", "marked", "want"),
+    [
+        pytest.param(None, HITS_, False, None, id="nobody says"),
+        pytest.param([], HITS_, False, [], id="the trace says none"),
+        pytest.param(None, HITS_, True, [], id="other answers have marks"),
+        pytest.param(["c1"], None, False, None, id="nobody knows the context"),
+    ],
+)
+def test_citations_that_a_trace_does_not_tell_are_null(cited, context, marked, want):
+    told = {"repeat": 0, "answer": "t", "abstained": None, "citations": cited}
+    assert answer(told, context, marked=marked)["citations"] == want
+
+
+@pytest.mark.parametrize(
     ("text", "abstained", "want"),
     [
         pytest.param("I don't know", None, True, id="by its words"),

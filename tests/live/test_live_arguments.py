@@ -106,7 +106,7 @@ OTHERS = [
     pytest.param(lambda: rayeval.trace("q").stage(5, []), "stage 5: expected a name", id="a stage's name"),
     pytest.param(lambda: rayeval.trace("q").stage("s", [], latency_ms="x"), "latency_ms is x", id="a time"),
     pytest.param(lambda: rayeval.trace("q").answer("a", citations="e1"), "expected a list of ids", id="citations"),
-    pytest.param(lambda: rayeval.trace("q").answer("a", abstained=None), "True or False", id="abstained"),
+    pytest.param(lambda: rayeval.trace("q").answer("a", abstained=1), "True, False or None", id="abstained"),
 ]  # fmt: skip
 
 

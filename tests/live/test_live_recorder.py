@@ -42,9 +42,27 @@ def test_a_question_is_a_line_of_the_trace(path):
         },
         "context": [{"text": "서울은 수도다"}],
         "answer": "서울",
-        "abstained": False,
         "citations": ["c"],
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "want"),
+    [
+        pytest.param({}, {"answer": "a"}, id="nothing else"),
+        pytest.param({"abstained": False}, {"answer": "a", "abstained": False}, id="no refusal"),
+        pytest.param({"citations": []}, {"answer": "a", "citations": []}, id="no citation"),
+        pytest.param({"text": None}, {"answer": ""}, id="nothing at all"),
+        pytest.param(
+            {"text": None, "abstained": True}, {"answer": None, "abstained": True}, id="a refusal"
+        ),
+    ],
+)
+def test_an_answer_claims_what_was_said_of_it_and_no_more(path, said, want):
+    with rayeval.trace("q") as t:
+        t.answer(**{"text": "a", **said})
+    [row] = lines(path)
+    assert {name: row[name] for name in row if name not in ("question_id", "stages")} == want
 
 
 def test_an_exception_is_recorded_and_goes_on(path):

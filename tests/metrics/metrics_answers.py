@@ -19,8 +19,9 @@ PLACES = [place("g", (0, 25)), place("h", (25, 45)), place("n", (70, 99))]
 E, F = evidence("e", (10, 20)), evidence("f", (30, 40))
 
 
-def answer(text="an answer", *, cites=None, context="g", repeat=0, variant="answer", **given):
-    """An answer; None is a refusal. cites: chunk ids, `!` for a mark that names nothing."""
+def answer(text="an answer", *, cites="", context="g", repeat=0, variant="answer", **given):
+    """An answer; None is a refusal. cites: chunk ids, `!` for a mark that names nothing; None:
+    nobody says what it cites."""
     marks = None if cites is None else [
         {"mark": f"E{n}", "chunk_id": None if name == "!" else name} for n, name in enumerate(cites)
     ]  # fmt: skip

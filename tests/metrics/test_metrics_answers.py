@@ -247,7 +247,8 @@ def test_what_a_judge_failed_on_counts_as_an_error():
                      {"citation_validity": NAN, "citation_correctness": NAN,
                       "citation_completeness": 0, "citation_recall": 0}, id="no marks"),
         pytest.param(None, [claim()],
-                     {"citation_validity": NAN, "citation_recall": NAN}, id="a trace without them"),
+                     {"citation_validity": NAN, "citation_correctness": NAN,
+                      "citation_completeness": NAN, "citation_recall": NAN}, id="a trace without them"),
     ],
 )  # fmt: skip
 def test_citations(cites, claims, want):

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from score_files import write_lines
 from typer.testing import CliRunner
 
+import rayeval
 from rayeval.cli.main import app
 from rayeval.report.answered import rates
 from rayeval.report.overview import overview
@@ -142,3 +144,119 @@ def test_only_the_metrics_that_were_asked_for(scored):
     assert set(run.aggregate["metric"]) == {"token_f1"}
     assert run.abstention["right"].to_list()[0] == "right"
     run_text(run)
+
+
+def parquet(folder, trace):
+    flat = [
+        {"question_id": row["question_id"], "stage": "context", "hits": row["context"]}
+        | {name: row[name] for name in ("answer", "abstained", "citations") if name in row}
+        for row in trace
+    ]
+    pl.DataFrame(flat, infer_schema_length=None).write_parquet(folder / "trace.parquet")
+    return folder / "trace.parquet"
+
+
+def recorded(folder, trace):
+    for row in trace:
+        with rayeval.trace(row["question_id"], path=folder / "recorded.jsonl") as t:
+            t.context(row["context"])
+            given = {name: row[name] for name in ("abstained", "citations") if name in row}
+            t.answer(row["answer"], **given)
+    return folder / "recorded.jsonl"
+
+
+FORMS = {
+    "lines": lambda folder, trace: write_lines(folder / "t.jsonl", trace),
+    "rows": lambda folder, trace: trace,
+    "parquet": parquet,
+    "recorded": recorded,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_of_what_a_trace_does_not_say_nothing_is_claimed(tmp_path, form):
+    """Neither that it cites nothing, nor that what reads like a refusal is none."""
+    golden = [question("a"), question("b"), question("c", answerable=False)]
+    trace = [said("a", "Seoul."), said("b", "I don't know."), said("c", "모르겠습니다.")]
+    given = FORMS[form](tmp_path, trace)
+    run = rayeval.score(golden, given, runs=tmp_path / "runs")
+    answers = pl.read_parquet(f"{run.path}/answers.parquet").sort("question_id")
+    assert answers["abstained"].to_list() == [False, True, True]
+    assert answers["citations"][0] is None
+    rows = {r["metric"]: r for r in run.aggregate.filter(stage="answer").to_dicts()}
+    assert (rows["citation_recall"]["n"], rows["citation_recall"]["n_undefined"]) == (0, 3)
+    assert rows["abstention_accuracy"]["mean"] == 2 / 3
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_trace_says_counts(tmp_path, form):
+    golden = [question("a"), question("b")]
+    told = {"abstained": False, "citations": []}
+    trace = [said("a", "Seoul.", **told), said("b", "I don't know.", **told)]
+    run = rayeval.score(golden, FORMS[form](tmp_path, trace), runs=tmp_path / "runs")
+    means = dict(run.aggregate.filter(stage="answer").select("metric", "mean").iter_rows())
+    assert (means["abstained"], means["citation_recall"]) == (0, 0)
+
+
+def test_an_answer_without_marks_cites_nothing_where_others_have_some(scored):
+    run = scored([question("a"), question("b")], [said("a", "x [E1]."), said("b", "y.")])
+    rows = {r["question_id"]: r for r in run.per_query.filter(stage="answer").to_dicts()}
+    assert (rows["a"]["citation_recall"], rows["b"]["citation_recall"]) == (1, 0)
+
+
+def test_a_recorded_answer_of_nothing_is_an_error_and_not_missing(tmp_path):
+    with rayeval.trace("a", path=tmp_path / "t.jsonl") as t:
+        t.context([{"source_id": "d"}])
+        t.answer(None)
+    run = rayeval.score([question("a")], tmp_path / "t.jsonl", runs=tmp_path / "runs")
+    assert run.per_query.filter(stage="answer")["status"].to_list() == ["error"]
+
+
+@pytest.mark.parametrize("format_", ["ragas", "deepeval", "ragchecker"])
+def test_other_tools_answers_claim_nothing_either(tmp_path, format_):
+    row = {
+        "ragas": {"user_input": "a?", "retrieved_contexts": ["d"], "response": "Seoul."},
+        "deepeval": {"input": "a?", "retrieval_context": ["d"], "actual_output": "Seoul."},
+        "ragchecker": {"results": [{"query_id": "a", "query": "a?", "gt_answer": "x",
+                       "retrieved_context": [{"doc_id": "1", "text": "d"}],
+                       "response": "Seoul."}]},
+    }[format_]  # fmt: skip
+    (tmp_path / "t.json").write_text(json.dumps(row if format_ == "ragchecker" else [row]))
+    golden = [{"question_id": "a", "question": "a?", "evidence": [{"quote": "d"}]}]
+    run = rayeval.score(golden, tmp_path / "t.json", runs=tmp_path / "runs", format=format_)
+    [row] = pl.read_parquet(f"{run.path}/answers.parquet").to_dicts()
+    assert (len(row["context"]), row["citations"], row["abstained"]) == (1, None, False)
+
+
+EXPLAINED = "I don't know. The documents do not mention parking."
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"), [({}, {"a", "c"}), ({"refusals": "explained"}, {"a", "b", "c"})]
+)
+def test_answers_that_begin_like_a_refusal_are_counted_and_named(scored, options, refused):
+    golden = [question("a", answerable=False), question("b", answerable=False), question("c"),
+              question("d"), question("e")]  # fmt: skip
+    trace = [said("a", "I don't know."), said("b", EXPLAINED), said("c", "모르겠습니다."),
+             said("d", "모르겠습니다. 다만 주차 요금은 5천원입니다."),
+             said("e", EXPLAINED, abstained=False)]  # fmt: skip
+    run = scored(golden, trace, **options)
+    rows = run.per_query.filter(stage="answer", abstained=1.0)
+    assert set(rows["question_id"]) == refused
+    [warning] = [line for line in run.manifest["warnings"] if "begin" in line]
+    if options:
+        assert warning == (
+            "1 of 5 answers begins like a refusal and counts as given (d): right refusals lie "
+            "between 2 and 2 of 2, false refusals lie between 1 and 2 of 3"
+        )
+    else:
+        assert warning == (
+            "2 of 5 answers begin like a refusal and count as given (b, d): right refusals lie "
+            "between 1 and 2 of 2, false refusals lie between 1 and 2 of 3; --refusals explained "
+            "counts the 1 that say nothing but what is missing"
+        )
+
+
+def test_answers_that_say_what_they_are_are_not_doubted(scored):
+    run = scored([question("a")], [said("a", EXPLAINED, abstained=False)])
+    assert not any("begin" in line for line in run.manifest["warnings"])

@@ -264,3 +264,22 @@ def test_hits_of_later_repeats_in_a_csv_are_left_out(tmp_path):
     run = rayeval.score(golden, tmp_path / "t.csv", runs=tmp_path, format="csv", metrics=["mrr@2"])
     assert run.per_query["mrr@2"].to_list() == [1.0]
     assert any("1 hit of `repeat` 1 and later" in line for line in run.manifest["warnings"])
+
+
+def test_the_trace_that_the_docs_show(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "live-systems.md").read_text("utf-8")
+    [block] = [b for b in text.split("```json\n")[1:] if "reranked" in b]
+    (tmp_path / "t.jsonl").write_text(block.partition("```")[0], "utf-8")
+    found = {"c-3": "It takes 5 working days.", "c-9": "x"}
+    rows = [{"chunk_id": name, "text": text} for name, text in found.items()]
+    chunks = write_lines(tmp_path / "c.jsonl", rows)
+    gold = {"source_id": "it.md", "quote": "5 working days"}
+    names = ("q-17", "q-18", "q-19")
+    golden = [{"question_id": name, "question": f"{name}?", "evidence": [gold]} for name in names]
+    run = rayeval.score(golden, tmp_path / "t.jsonl", chunks=chunks, runs=tmp_path / "runs")
+    answers = run.answers.filter(question_id="q-17")
+    assert answers["answer"].to_list() == ["5 working days [E1].", "About a week."]
+    assert [[c["mark"] for c in one] for one in answers["citations"]] == [["E1"], []]
+    ends = dict(run.failures.select("question_id", "status").iter_rows())
+    assert ends == {"q-17": "success", "q-18": "error", "q-19": "error"}
+    assert run.latency["latency_ms"].to_list() == [12.5]

@@ -43,7 +43,12 @@ def answers_step(
     return Step(
         name="answers",
         kind="map",
-        identity={"step": "told", **reading(config, inputs, scoring)},
+        identity={
+            "step": "told",
+            "v": 2,
+            "refusals": scoring.refusals,
+            **reading(config, inputs, scoring),
+        },
         make=partial(registry.told, scoring, config.tokenizer, config.corpus is not None),
         schema=TOLD,
         batch=columns(resolved, *READ),

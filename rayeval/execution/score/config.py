@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from rayeval.answer.refusals import Counted
 from rayeval.chunk.tokens import Tokenizer, Words
 from rayeval.corpus.config import Corpus, Parse
 from rayeval.errors import ConfigError
@@ -24,6 +25,9 @@ class TraceInput(BaseModel):
     label: str | None = Field(None, description="what messages call it; none: its paths")
     format: str | None = Field(None, description="the tool that wrote it; none: rayeval's own")
     any_order: bool = Field(False, description="order hits by score, however they are listed")
+    refusals: Counted = Field(
+        "whole", description="answers that are refusals where the trace doesn't say"
+    )
     keep: bool = Field(False, description="keep all hits in the run, not only the first")
 
     @property

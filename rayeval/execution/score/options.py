@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rayeval import files
+from rayeval.answer.refusals import Counted
 from rayeval.execution.job import Options
 from rayeval.execution.load import judge_part
 from rayeval.execution.score.config import ScoreConfig, score_config
@@ -29,6 +30,9 @@ class ScoreOptions:
     cutoffs: Sequence[int | str] | None = None
     any_order: bool = False
     """Order hits by their scores, whatever order they are listed in (`--sort score`)."""
+    refusals: Counted = "whole"
+    """Which answers are refusals where the trace doesn't say: those that say nothing else, or also
+    those that go on to say only what is missing (`explained`)."""
     keep_trace: bool = False
     judge: str | None = None
     """A YAML file whose part `judge:` says who judges the trace's answers; None: nobody."""
@@ -60,6 +64,7 @@ class ScoreOptions:
                 "label": self.label,
                 "format": self.format,
                 "any_order": self.any_order,
+                "refusals": self.refusals,
                 "keep": self.keep_trace,
             },
             "corpus": None if self.corpus is None else {"path": files.absolute(self.corpus)},

@@ -31,11 +31,27 @@ class ScorePlan(Steps):
     """The steps of a score, and the outputs that matter."""
 
     catalogue: Step
+    answers: Step | None
+    """What the trace answers, where it does."""
     scored: Step
     anchored: Step | None
     """Where the texts of the trace stand in the documents."""
     tables: tuple[tuple[str, Step], ...]
     """Outputs that are tables of the run as they are."""
+
+
+def golden_plan(config: ScoreConfig, inputs: ScoreInputs, root: str | None = None) -> Steps:
+    """The questions as they are stated, and what reads them: the same steps as in `make_plan`."""
+    builder = Builder(config, root=root)
+    if config.corpus is None:
+        catalogue = builder.add(_no_corpus())
+    else:
+        catalogue = document_steps(
+            builder, config.corpus, config.parse, inputs.units, inputs.fingerprints
+        ).catalogue
+    questions = asked(builder, GoldenFile(config.golden, inputs.golden_sha256), catalogue)
+    every = Steps(tuple(builder.steps.values()), questions)
+    return Steps(tuple(every.needed(questions)), questions)
 
 
 def make_plan(
@@ -63,14 +79,15 @@ def make_plan(
         resolved = question_steps(builder, golden, corpus)
         anchored = _anchored(builder, inputs, scoring, corpus)
     whole = {"catalogue": catalogue.key, **({} if anchored is None else {"texts": anchored.key})}
-    found = Answered()
+    found, answers = Answered(), None
     if given is not None:
         told = {**whole, "given": given}
         answers = builder.add(answers_step(config, inputs, scoring, resolved, told))
         found = answered(builder, config, answers, resolved)
     scored = builder.add(_scored(config, inputs, scoring, resolved, whole, found))
     tables = (*_tables(builder, scoring, scored, resolved), *found.tables.items())
-    return ScorePlan(tuple(builder.steps.values()), resolved, catalogue, scored, anchored, tables)
+    steps = tuple(builder.steps.values())
+    return ScorePlan(steps, resolved, catalogue, answers, scored, anchored, tables)
 
 
 def _no_corpus() -> Step:
@@ -143,7 +160,7 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 4, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 5, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),

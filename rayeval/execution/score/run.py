@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -20,15 +20,17 @@ from rayeval.execution.evaluate import (
     new_job,
 )
 from rayeval.execution.job import Job
+from rayeval.execution.plan.plan import Steps
 from rayeval.execution.progress import Silent, Watcher
 from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.inputs import ScoreInputs
+from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
-from rayeval.execution.score.plan import make_plan
-from rayeval.execution.score.said import refuse_blind, refuse_nameless, unplaced
+from rayeval.execution.score.plan import ScorePlan, golden_plan, make_plan
+from rayeval.execution.score.said import like_refusals, refuse_blind, refuse_nameless, unplaced
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
@@ -37,11 +39,10 @@ from rayeval.interop.own.trace import TraceFile
 from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
-from rayeval.words import plural, verb
 
 EMPTY = "no question has a stage"
-NAMED = 5
-"""Questions that a message names."""
+GIVEN = "the given trace"
+"""What messages call a trace at hand."""
 
 
 def score(
@@ -74,8 +75,8 @@ def score_tables(
     options = options or ScoreOptions()
     with spooled_tables(tables, options.where.root) as paths:
         if not paths:
-            raise DataError([Problem("the given trace", None, None, "empty_trace", EMPTY)])
-        return score(golden, paths, replace(options, format=None, label="the given trace"), watcher)
+            raise DataError([Problem(GIVEN, None, None, "empty_trace", EMPTY)])
+        return score(golden, paths, replace(options, format=None, label=GIVEN), watcher)
 
 
 def execute_score(job: Job, watcher: Watcher) -> Run:
@@ -87,52 +88,81 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         corpus = ((), ()) if config.corpus is None else find_corpus(config.corpus, executor)
         inputs = ScoreInputs(golden, spooled.sha256, hashed(config.chunks), *corpus)
         job.pin(inputs.pins)
-        scoring, names = _scoring(config, spooled)
-        if config.judge is not None and not spooled.answers:
-            raise ConfigError(
-                f"{config.trace.name} has no answers to judge: leave out --judge, or give the "
-                "trace's questions their `answer`"
-            )
-        plan = make_plan(config, inputs, scoring, spooled.answers, root)
-        done, warnings = compute(root, plan, executor, watcher)
-        flags = [
-            read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)
-        ]
-        refuse_blind(pa.concat_tables(flags), scoring.file, corpus=config.corpus is not None)
-        said = [*spooled.notes, *_strangers(root, names, plan.resolved.key)]
-        if plan.anchored is not None:
-            said += unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
+        _check(config, spooled)
+        first = golden_plan(config, inputs, root)
+        before, found = compute(root, first, executor, watcher)
+        trace = joined(spooled, _questions(root, first), config.trace.name, root)
+        plan = make_plan(
+            config, inputs, _scoring(config, trace.spooled), trace.spooled.answers, root
+        )
+        done, warnings = compute(root, plan, executor, watcher, before)
+        said = [*spooled.notes, *trace.notes, *_said(root, plan, config)]
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *warnings], executor)
+        commit_score(job, plan, done, [*said, *found, *warnings], executor)
     return Run(job.folder)
 
 
-def _scoring(config: ScoreConfig, spooled: Spooled) -> tuple[Scoring, pl.DataFrame]:
-    """How the trace is scored, and `question_id` of each of its rows."""
-    tables = [TraceFile(path).names for path in spooled.paths]
-    names = pa.concat_tables(tables)
+def _check(config: ScoreConfig, spooled: Spooled) -> None:
+    """Raises InputError for a trace that can't be scored, whatever the golden set is."""
+    names = pa.concat_tables(TraceFile(path).names for path in spooled.paths)
     refuse_nameless(names, config.trace.name)
     if not names.num_rows:
         raise DataError([Problem(config.trace.name, None, None, "empty_trace", EMPTY)])
+    if config.judge is not None and not spooled.answers:
+        raise ConfigError(
+            f"{config.trace.name} has no answers to judge: leave out --judge, or give the "
+            "trace's questions their `answer`"
+        )
+
+
+def _questions(root: str, plan: Steps) -> pl.DataFrame:
+    """`question_id, question` of the golden set."""
+    paths = outputs.paths(root, plan.resolved.key)
+    tables = [read(path, ["question_id", "question"]) for path in paths]
+    return pl.DataFrame(pl.from_arrow(pa.concat_tables(tables)))
+
+
+def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
+    """Warnings of what the score could not make full use of.
+
+    Raises DataError where it could make none.
+    """
+    flags = [read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)]
+    there = config.corpus is not None
+    refuse_blind(pa.concat_tables(flags), config.trace.name, corpus=there)
+    if plan.anchored is not None:
+        yield from unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
+    if plan.answers is not None:
+        asked, told = (
+            pl.concat(pl.read_parquet(path, columns=["question_id", name])
+                      for path in outputs.paths(root, step.key))
+            for step, name in ((plan.resolved, "answerable"), (plan.answers, "counts"))
+        )  # fmt: skip
+        yield from like_refusals(told.join(asked, on="question_id"), config.trace.refusals)
+
+
+def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
+    """How the trace is scored."""
+    names = pa.concat_tables(TraceFile(path).names for path in spooled.paths)
     stages = in_order(names) or [ONE_STAGE]  # of questions that all failed before any stage
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     if spooled.answers is not None:
         asked = () if config.judge is None else tuple(config.judge.asked)
         pipeline = replace(pipeline, answers=("answer",), judged=asked)
-    scoring = Scoring(
+    return Scoring(
         paths=spooled.paths,
         stages=pipeline.stages,
         pipeline=pipeline,
         metrics=config.metrics,
         any_order=config.trace.any_order,
+        refusals=config.trace.refusals,
         depth=None if config.trace.keep else _depth(config),
         chunks=tuple(config.chunks),
         file=config.trace.name,
         handed=_handed(spooled, pipeline.stages),
     )
-    return scoring, pl.DataFrame(pl.from_arrow(names.select(["question_id"])))
 
 
 def _handed(spooled: Spooled, stages: Sequence[str]) -> str | None:
@@ -148,15 +178,3 @@ def _depth(config: ScoreConfig) -> int:
     sizes = [name.partition("@")[2] for name in names if "@" in name]
     cuts = [cutoff(size) for size in (sizes or config.metrics.cutoffs)]
     return max((cut.size for cut in cuts if not cut.tokens), default=20)
-
-
-def _strangers(root: str, names: pl.DataFrame, resolved: str) -> list[str]:
-    """A warning of questions in the trace that the golden set lacks."""
-    known = [read(path, ["question_id"]) for path in outputs.paths(root, resolved)]
-    golden = pl.DataFrame(pl.from_arrow(pa.concat_tables(known)))
-    lost = names.unique().join(golden, on="question_id", how="anti")["question_id"].sort()
-    if not len(lost):
-        return []
-    shown = ", ".join(lost.head(NAMED).to_list()) + (", …" if len(lost) > NAMED else "")
-    are = verb(len(lost), "is", "are")
-    return [f"{plural(len(lost), 'question')} of the trace {are} not in the golden set: {shown}"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import polars as pl
 import pyarrow as pa
 
+from rayeval.answer.foreign import COUNTS
 from rayeval.columns import flatten
 from rayeval.errors import DataError, Problem
 from rayeval.words import plural, verb
@@ -91,6 +92,32 @@ def unplaced(located: Iterable[pa.Table]) -> Iterator[str]:
             shown = "; ".join(_short(name) for name in found[:NAMED])
             more = "; …" if len(found) > NAMED else ""
             yield f"{len(found)} of {plural(total, 'text')} of the trace {what}: {shown}{more}"
+
+
+def like_refusals(told: pl.DataFrame, counted: str) -> Iterator[str]:
+    """A warning of answers that begin like a refusal and count as answers.
+
+    told: `question_id, answerable, counts` (foreign.COUNTS) of every question. counted: what is
+    counted as a refusal (refusals.Counted).
+    """
+    frame = told.unnest("counts").with_columns(pl.col(COUNTS).fill_null(0))
+    begin, explain = (int(frame[name].sum()) for name in ("begin", "explain"))
+    if not begin:
+        return
+    bounds = []
+    for kind, which in (("right", ~pl.col("answerable")), ("false", pl.col("answerable"))):
+        sums = {name: int(frame.filter(which)[name].sum()) for name in COUNTS}
+        if sums["given"]:
+            low, high = sums["refused"], sums["refused"] + sums["begin"]
+            bounds.append(f"{kind} refusals lie between {low} and {high} of {sums['given']}")
+    names = frame.filter(pl.col("begin") > 0)["question_id"].sort().to_list()
+    shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    more = f"; --refusals explained counts the {explain} that say nothing but what is missing"
+    are = verb(begin, "begins like a refusal and counts", "begin like a refusal and count")
+    yield (
+        f"{begin} of {plural(int(frame['given'].sum()), 'answer')} {are} as given ({shown}): "
+        f"{', '.join(bounds)}{more if counted == 'whole' and explain else ''}"
+    )
 
 
 def _short(name: str) -> str:

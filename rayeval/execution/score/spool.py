@@ -32,7 +32,7 @@ RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 2
+SPOOLED = 3
 """Raised when spooling changes what is stored."""
 
 
@@ -86,7 +86,7 @@ def spooled_tables(tables: Iterable[pa.Table], root: str) -> Iterator[list[str]]
     names: list[str] = []
     new: list[str] = []
     try:
-        for run in _runs(tables):
+        for run in sorted_runs(tables):
             temporary = f"{uuid.uuid4().hex}.parquet"
             names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
             new += () if files.exists(f"{folder}/{names[-1]}") else names[-1:]
@@ -142,7 +142,7 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
     start = time.time()
     try:
-        runs = _runs(imported.trace)
+        runs = sorted_runs(imported.trace)
         commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
         given = list(imported.answers or ())
         wrong = [problem for problem in imported.problems if not problem.warning]
@@ -159,7 +159,7 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
     answers.finish([answers.commit(0, [table], started=start, problems=notes)])
 
 
-def _runs(tables: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:
+def sorted_runs(tables: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:
     """The rows in sorted runs, each as tables of a few rows."""
     waiting: list[pa.Table] = []
     size = 0

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval import files
-from rayeval.errors import ConfigError, Problem
+from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import artifacts, manifest
 from rayeval.execution.latency import LATENCY
 from rayeval.execution.progress import Silent, Watcher
@@ -91,8 +91,8 @@ def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
         raise ConfigError(f"relevant is {options.relevant}; expected 1 or more, as trec_eval's -l")
     if options.format not in (None, "trec") or options.chunks:
         raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
-    if options.judge is not None:
-        raise ConfigError("a TREC run has no answers to judge: leave out --judge")
+    if options.judge is not None or options.refusals != "whole":
+        raise ConfigError("a TREC run has no answers to judge: leave out --judge and --refusals")
     if options.ray or options.ray_address:
         raise ConfigError("the TREC convention is scored in this process: leave out --ray")
     if not re.fullmatch(r"[\w.-]+", options.name):
@@ -136,12 +136,22 @@ def _warnings(
     queries = judgements["query"].unique()
     strange = run.queries.filter(~run.queries.is_in(queries.implode())).sort()
     if len(strange):
+        _refuse_strangers(trace, strange, queries, of=len(run.queries))
         message = f"{len(strange)} of {plural(len(run.queries), 'query', 'queries')} "
         message += verb(len(strange), "has no judgement and is", "have no judgement and are")
         message += f" left out, as trec_eval leaves them out: {', '.join(strange.head(5))}"
         message += ", …" if len(strange) > 5 else ""
         found.append(Problem(trace, None, None, "unjudged_query", message, warning=True))
     return found
+
+
+def _refuse_strangers(trace: str, strange: pl.Series, queries: pl.Series, *, of: int) -> None:
+    """Raises DataError where all queries of the run are strange to the judgements."""
+    if len(strange) == of:
+        has, there = (", ".join(names.sort().head(5)) for names in (strange, queries))
+        message = f"no query of the run is judged: the run has {has}; the judgements have {there}. "
+        message += "Name the judgements of this run's queries"
+        raise DataError([Problem(trace, None, None, "no_question_matches", message)])
 
 
 def _tables(result: Judged, chosen: Sequence[Measure], relevant: int, run: Grouped | None) -> Made:

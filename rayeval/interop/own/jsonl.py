@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
 import pyarrow as pa
@@ -90,23 +90,29 @@ class Lines:
         """Tables of schema FOREIGN, in the file's order."""
         if not files.exists(path) or files.is_folder(path):
             raise ConfigError(f"trace: there is no file at {path}")
-        yield from self._tables(path, _lines(path), LINE.validate_json)
+        yield from self._tables(path, _lines(path))
 
-    def of(self, rows: Iterable[Any]) -> Iterator[pa.Table]:
-        """As `read`, of rows at hand."""
-        yield from self._tables("trace", enumerate(rows, start=1), LINE.validate_python)
+    def checked(self, rows: Iterable[Any]) -> Iterator[Line]:
+        """Rows at hand as they would stand in a file, those that could."""
+        for number, row in enumerate(rows, start=1):
+            try:
+                value = LINE.validate_python(row)
+            except ValidationError as error:
+                self._refuse("trace", number, row, error)
+                continue
+            key = f"{value['question_id']}\0{value.get('repeat') or 0}"
+            if not self._twice(key, str(value["question_id"]), f"trace:{number}"):
+                yield value
 
-    def _tables(
-        self, path: str, lines: Iterable[tuple[int, Any]], parse: Callable[[Any], Line]
-    ) -> Iterator[pa.Table]:
+    def _tables(self, path: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[pa.Table]:
         rows: list[dict[str, Any]] = []
         for number, line in lines:
             try:
-                value = parse(line)
+                value = LINE.validate_json(line)
             except ValidationError as error:
                 self._refuse(path, number, line, error)
                 continue
-            if isinstance(line, bytes) and (twice := key_twice(line, value)):
+            if twice := key_twice(line, value):
                 self.problems.append(Problem(path, number, _name(line), "field_twice", twice))
                 continue
             rows += self._rows(value, f"{path}:{number}")
@@ -201,12 +207,13 @@ def _named(hit: Any) -> str | None:
 
 
 def _answer(value: Line, name: str, repeat: int) -> dict[str, Any]:
-    context = [_named(hit) for hit in value.get("context") or []]
+    """What the line doesn't say is null: an empty list is a statement."""
+    context, cited = value.get("context"), value.get("citations")
     return {
         "question_id": name,
         "repeat": repeat,
         "answer": value.get("answer"),
         "abstained": value.get("abstained"),
-        "citations": [str(name) for name in value.get("citations") or []],
-        "context": context,
+        "citations": None if cited is None else [str(one) for one in cited],
+        "context": None if context is None else [_named(hit) for hit in context],
     }

@@ -55,10 +55,7 @@ class Replies:
         said = [pl.col(name).drop_nulls().first() for name in (*COLUMNS[1:], "context")]
         found = rows.group_by(KEY, maintain_order=True).agg(said)
         found = found.filter(pl.any_horizontal(pl.col(COLUMNS[1:]).is_not_null()))
-        empty = pl.lit([], pl.List(pl.String))
-        lists = [pl.col(name).fill_null(empty) for name in ("citations", "context")]
-        table = found.with_columns(lists).select(ANSWERS.names).to_arrow()
-        yield table.cast(ANSWERS)
+        yield found.select(ANSWERS.names).to_arrow().cast(ANSWERS)
 
     def _check(self, rows: pl.DataFrame) -> None:
         for (name,) in rows.filter(pl.col("repeat") < 0).select("question_id").unique().iter_rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from rayeval.judge.item import Item
@@ -25,20 +26,23 @@ class Claims:
 
     def values(self, item: Item) -> dict[str, Any]:
         """The answer as it is written."""
-        marks = list(item.citations) if item.marked else []
+        marks = list(item.citations or ()) if item.marked else []
         return {"question": item.question, "text": item.text, "marks": marks}
 
     def schema(self, item: Item) -> Schema:
         """Texts, with marks where the answer has some."""
-        marks = {"citations": any_of(item.citations)} if item.marked else {}
+        marks = {"citations": any_of(item.citations or ())} if item.marked else {}
         return object_of(claims={"type": "array", "items": object_of(text=TEXT, **marks)})
 
     def take(self, item: Item, reply: Any) -> None:
         """Marks become the chunks that they name. Those of an answer that lists them apart from
         its text stand for all of it."""
-        whole = list(item.citations)
+        whole = item.citations
         item.claims = [
-            {"text": one["text"], "citations": _chunks(item, one.get("citations", whole))}
+            {
+                "text": one["text"],
+                "citations": None if whole is None else _chunks(item, one.get("citations", whole)),
+            }
             for one in reply["claims"]
         ]
 
@@ -67,6 +71,6 @@ class ReferenceClaims:
         item.reference_claims = [{"text": one["text"]} for one in reply["claims"]]
 
 
-def _chunks(item: Item, marks: list[str]) -> list[str]:
+def _chunks(item: Item, marks: Sequence[str]) -> list[str]:
     """The chunks of the context that marks name, each once, in order."""
     return list(dict.fromkeys(item.cited[mark] for mark in marks if mark in item.cited))

@@ -53,6 +53,11 @@ class Handed:
         level = np.where(unknown, UNKNOWN, level)
         return np.where(self.answerable[row], level, NONE)
 
+    @cached_property
+    def told(self) -> Bools:
+        """It says what it cites, if nothing; a foreign trace need not."""
+        return bools(self.given.items.field("citations").is_valid(), False)
+
     def citation_validity(self) -> Floats:
         """Marks that name something in the context / marks."""
         answer, marks = flatten(self.given.items.field("citations"))
@@ -66,9 +71,8 @@ class Handed:
         pairs = self._groups_of(answer, marks.field("chunk_id"))
         cited = np.unique(np.stack(pairs), axis=1)
         gold = self.groups.gold[cited[1]]
-        told = bools(self.given.items.field("citations").is_valid(), False)
-        count = np.bincount(cited[0][gold], minlength=len(told))
-        return np.where(told, share(count, self.needed[self.given.row]), np.nan)
+        count = np.bincount(cited[0][gold], minlength=len(self.told))
+        return np.where(self.told, share(count, self.needed[self.given.row]), np.nan)
 
     def _held(self) -> Iterator[tuple[Ints, Bools]]:
         """(answers of one repeat, (n_groups,): the context of its question's answer holds it).

@@ -35,6 +35,8 @@ WITHOUT_REFERENCE = frozenset(
     {"faithfulness", "citation_correctness", "citation_completeness", "context_relevance"}
 )
 """The metrics of a judge that need no reference answer."""
+OF_CITATIONS = frozenset({"citation_correctness", "citation_completeness"})
+"""The metrics of a judge that need an answer that says what it cites, if nothing."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class AnswerValues:
             return Value(PLAIN[metric.name](self), np.zeros(len(self.given.row), bool))
         name, given = metric.name, self.given
         applies = given.said if name in WITHOUT_REFERENCE else given.said & self.referred
+        if name in OF_CITATIONS:
+            applies = applies & self.handed.told
         if name == "context_relevance":
             applies = (self.handed.size > 0) & ~given.failed
         if name == "context_claim_recall":  # of the context, whatever was made of it
