@@ -18,7 +18,7 @@ HEADERS = {"content-type": "application/x-protobuf"}
 
 
 def packed(name, text):
-    text = re.sub(r"(/[\w.-]+)+/(site-packages/|(?=make_spans))", "", text)
+    text = re.sub(r"(/[\w.-]+)+/(site-packages/|python3\.\d+/|(?=make_spans))", "", text)
     (OUT / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

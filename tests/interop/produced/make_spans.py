@@ -58,7 +58,7 @@ def provided():
 
 def keep(name, data, packed=True):
     """Without the places where packages and this script lie."""
-    text = re.sub(r"(/[\w.-]+)+/(site-packages/|(?=make_spans))", "", data)
+    text = re.sub(r"(/[\w.-]+)+/(site-packages/|python3\.\d+/|(?=make_spans))", "", data)
     if packed:
         (OUT / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     else:
