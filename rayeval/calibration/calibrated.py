@@ -57,6 +57,7 @@ def calibrated(
         "scale": list(scale.labels),
         "ordinal": scale.ordinal,
         "positive": None if cut is None else scale.labels[cut],
+        "weighed": bool(len(paired.weights) and np.ptp(paired.weights) > 0),
         **paired.counts,
         "agreement_strict": _strict(found["agreement"], paired),
         "out_of_scale": paired.out_of_scale,

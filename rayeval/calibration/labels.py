@@ -52,8 +52,12 @@ class Scale:
         return float(self.labels[place]) if all(map(is_number, self.labels)) else float(place)
 
     def places(self, labels: pl.Series) -> pl.Series:
-        """Each label's place; null where it is not on the scale."""
+        """Each label's place, however it is capitalised; null where it is not on the scale."""
         table = dict(zip(self.labels, range(len(self.labels)), strict=True))
+        folded = {label.casefold(): place for label, place in table.items()}
+        if len(folded) == len(table):
+            said = labels.drop_nulls().unique().to_list()
+            table = {one: folded[one.casefold()] for one in said if one.casefold() in folded}
         return labels.replace_strict(table, default=None, return_dtype=pl.Int64)
 
 
@@ -197,9 +201,11 @@ def _strangers(frame: pl.DataFrame) -> list[dict[str, str]]:
 
 
 def _nothing_shared(human: pl.DataFrame, judge: pl.DataFrame) -> Problem:
-    ours, theirs = human["item_id"].head(1).to_list(), judge["item_id"].head(1).to_list()
+    ours, theirs = (
+        frame.drop_nulls("label")["item_id"].head(1).to_list() for frame in (human, judge)
+    )
     said = (
         f"no item is labelled in both files: people labelled e.g. {ours}, the judge {theirs}; "
         "the same item must have the same item_id"
     )
-    return Problem("--judge", None, None, "nothing_shared", said)
+    return Problem("--human", None, None, "nothing_shared", said)

@@ -109,12 +109,12 @@ def judged(items: pl.DataFrame, people: pl.DataFrame) -> pl.DataFrame:
     Of a request, a row per verdict that it got, and the share of its verdicts that said so. Labels
     by the ids of single verdicts are read as well.
     """
-    single, asked = items, requests_of(items)
-    if asked["item_id"].is_in(people["item_id"].implode()).any():
-        single = items.filter(pl.col("item_id").is_in(people["item_id"].implode()))
-    else:
-        asked = asked.clear()
+    asked, theirs = requests_of(items), pl.col("item_id").is_in(people["item_id"].implode())
     mine = items.filter(pl.col("variant") == "answer")
+    if asked.filter(theirs).is_empty():
+        asked, single = asked.clear(), items.filter((pl.col("variant") == "answer") | theirs)
+    else:
+        single = items.filter(theirs)
     shares = mine.group_by(item_id="request", verdict="verdict").agg(share=pl.len())
     shares = shares.with_columns(pl.col("share") / pl.col("share").sum().over("item_id"))
     said = asked.drop("verdict").join(shares, on="item_id").sort("item_id", "verdict")

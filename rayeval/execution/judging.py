@@ -15,7 +15,7 @@ from rayeval.calibration.items import POSITIVE, SCALES, scale_of
 from rayeval.calibration.labels import Scale, pair_labels
 from rayeval.calibration.record import Judge, Record, records_of
 from rayeval.calibration.requests import Mark, judged, weighed
-from rayeval.errors import ConfigError
+from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution.authors import paired_up, side_by_side
 from rayeval.execution.job import Options
 from rayeval.execution.probing import probe
@@ -63,7 +63,7 @@ def calibration(
     _check(asked, record)
     runs = [load(name, asked.runs) for name in asked.run]
     run = runs[0] if runs else None
-    people = [read_labels(path) for path in asked.human]
+    people = [_labels(path) for path in asked.human]
     bound = None if record is None else _bound(asked, run, model, revision, prompt)
     if len(runs) > 1:
         found = _of_runs(asked, people, runs)
@@ -75,6 +75,15 @@ def calibration(
     written = records_of(found, bound, _hashes(asked, run), asked.floor)
     files.write_json(record, written.model_dump(mode="json"))
     return found, written.records
+
+
+def _labels(path: str) -> pl.DataFrame:
+    """People's labels. Raises DataError for a sheet that nobody filled in."""
+    found = read_labels(path)
+    if found["label"].null_count() == found.height:
+        said = f"none of its {plural(found.height, 'row')} has a label yet"
+        raise DataError([Problem(path, None, None, "unlabelled", said)])
+    return found
 
 
 def _check(asked: Asked, record: str | None) -> None:
@@ -105,9 +114,8 @@ def _refuse_unknown_labels(asked: Asked, found: dict[str, Any]) -> None:
 def _of_files(asked: Asked, people: pl.DataFrame) -> dict[str, Any]:
     if any(Mark.read(mark) for mark in people["sample"].drop_nulls()):
         raise ConfigError(
-            f"{asked.human[0]} was drawn by `rayeval judge sample`, and only the run knows with "
-            "which chances: --run RUN --task TASK; or give `inclusion_probability` in place of "
-            "`sample`"
+            f"{asked.human[0]} was drawn by `rayeval judge sample`, and only the run knows the "
+            "chances: --run RUN --task TASK; or give `inclusion_probability` in place of `sample`"
         )
     judge = read_labels(str(asked.judge))
     scale = Scale.used(people, judge) if asked.scale is None else _stated(asked.scale)
@@ -124,7 +132,7 @@ def _of_run(asked: Asked, people: pl.DataFrame, run: Run) -> dict[str, Any]:
     if asked.author is not None:
         raise ConfigError("--itself needs answers of others too: two runs or more of one judge")
     scale, items = scale_of(task), verdicts(run, task)
-    people, judge = _sides(people, run, task)
+    people, judge = _sides(people, run, asked.human[0], task)
     positive = _positive(asked, scale) or POSITIVE.get(task, scale.labels[-1])
     found = calibrated(
         people, judge, scale=scale, positive=positive, seed=asked.seed, epsilon=asked.epsilon
@@ -145,7 +153,7 @@ def _of_runs(asked: Asked, people: Sequence[pl.DataFrame], runs: Sequence[Run]) 
         raise ConfigError(f"the runs have different judges of {task!r}; compare runs of one judge")
     scale = scale_of(task)
     positive = _positive(asked, scale) or POSITIVE.get(task, scale.labels[-1])
-    sides = [_sides(labels, run, task) for labels, run in zip(people, runs, strict=True)]
+    sides = [_sides(*one, task) for one in zip(people, runs, asked.human, strict=True)]
     human, judge = side_by_side(sides, runs)
     return calibrated(
         human, judge, scale=scale, positive=positive, itself=asked.author, seed=asked.seed,
@@ -153,9 +161,23 @@ def _of_runs(asked: Asked, people: Sequence[pl.DataFrame], runs: Sequence[Run]) 
     )  # fmt: skip
 
 
-def _sides(people: pl.DataFrame, run: Run, task: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """People's labels, each with its chance, and the judge's of the same things."""
-    items = verdicts(run, task)
+def _sides(
+    people: pl.DataFrame, run: Run, path: str, task: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """People's labels, each with its chance, and the judge's of the same things.
+
+    Raises DataError for a label that the task doesn't have: a slip, where the words are given.
+    """
+    items, scale = verdicts(run, task), scale_of(task)
+    odd = people.filter(pl.col("label").is_not_null() & scale.places(people["label"]).is_null())
+    if not odd.is_empty():
+        said = f"expected one of {', '.join(scale.labels)}"
+        raise DataError(
+            [
+                Problem(path, line, None, "off_scale", f"label is {label[:40]!r}, {said}")
+                for line, label in odd.select("line", "label").iter_rows()
+            ]
+        )
     weighted = weighed(people, items, chances(people, run, task))
     return weighted, judged(items, weighted)
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from rayeval import files
+from rayeval.calibration.calibrated import UNSTATED
 from rayeval.calibration.items import items_of, scale_of
+from rayeval.calibration.record import FEWEST
 from rayeval.calibration.requests import KEEP, Mark, drawn_of
 from rayeval.calibration.sheet import sheet
 from rayeval.errors import ConfigError, RunError
@@ -36,6 +38,8 @@ class Sheet:
     """How many different things the judge was asked."""
     verdicts: int
     """How often it was asked."""
+    short: dict[str, int]
+    """Rows in each language that has fewer than a gate needs labelled."""
 
 
 def write_sheet(
@@ -57,7 +61,9 @@ def write_sheet(
     texts = _texts(run, drawn)
     mark = str(Mark.of(run.run_id, n, seed, by, drawn))
     files.write_bytes(path, sheet(drawn, texts, task, sample=mark, seed=seed))
-    return Sheet(drawn.height, items["request"].n_unique(), items.height)
+    language = pl.col("language").fill_null(UNSTATED)
+    few = drawn.group_by(language).len().filter(pl.col("len") < FEWEST).sort("language")
+    return Sheet(drawn.height, items["request"].n_unique(), items.height, dict(few.iter_rows()))
 
 
 def _drawn(run: Run, task: str, n: int, seed: int, by: Sequence[str]) -> pl.DataFrame:

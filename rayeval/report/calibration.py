@@ -111,7 +111,8 @@ def _confusion(found: Mapping[str, Any]) -> RenderableType:
     table = headed("people ↓ judge →", *found["scale"])
     for label, counts in found["confusion"].items():
         table.row(label, *(f"{counts[other]:,}" for other in found["scale"]))
-    return titled("Confusion", table)
+    weighed = " (labels counted; the figures weigh each by one over its chance)"
+    return titled("Confusion" + (weighed if found["weighed"] else ""), table)
 
 
 def _slices(found: Mapping[str, Any]) -> list[RenderableType]:

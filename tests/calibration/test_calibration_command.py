@@ -210,6 +210,8 @@ def test_an_item_drawn_more_often_counts_for_less(tmp_path, capsys):
     assert found["agreement"] == pytest.approx((1 + 4) / 10)
     assert found["prevalence_human"] == pytest.approx(8 / 10)
     assert found["prevalence_judge"] == pytest.approx(5 / 10)
+    assert run_command(["judge", "calibrate", "--human", human, "--judge", judge]) == 0
+    assert "Confusion (labels counted; the figures weigh" in capsys.readouterr().out
 
 
 AUTHORS = "item_id,label,author,cluster\n" + "".join(

@@ -27,7 +27,8 @@ def thrice(tmp_path_factory):
     """Every question answered three times in the same words, and all that the judge was asked."""
     folder = tmp_path_factory.mktemp("thrice")
     with serving(judge_runs.rule) as server:
-        config = judge_runs.project(folder, server.url, answer={"repeats": 3})
+        answer = {"repeats": 3, "bracket": ["gold_context"]}
+        config = judge_runs.project(folder, server.url, answer=answer)
         run = answer_runs.run(config)
         seen = [judge_runs.messages(body) for body in server.seen if judge_runs.judging(body)]
     return run, seen
@@ -149,6 +150,7 @@ def test_fewer_than_were_asked_for_is_said(capsys, thrice, tmp_path):
     said, n = capsys.readouterr().out, len(rows_of(path.read_bytes()))
     assert f"{n} items in {path}, all that there are (40 were asked for)" in said
     assert f"drawn from {n} different items of {3 * n} verdicts" in said
+    assert "a gate needs 30 labelled items in each language; here are ko: " in said
     assert "not_in_context: neither; so is a claim of which only a part is in it" in said
     command = ["judge", "sample", run.path, "--n", "1", "--out", str(tmp_path / "one.csv")]
     assert run_command(command) == 0
@@ -205,6 +207,40 @@ def test_a_label_whose_chance_nobody_knows_is_not_taken(
     assert message in found["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("label", "code", "message"),
+    [
+        pytest.param("Supported", 0, None, id="in capitals"),
+        pytest.param("yes", 2, "s.csv:2 off_scale: label is 'yes', expected one of contradicted,", id="a slip"),
+        pytest.param("", 2, "s.csv unlabelled: none of its", id="not filled in"),
+    ],
+)  # fmt: skip
+def test_a_word_that_is_no_label_is_an_error(capsys, thrice, tmp_path, label, code, message):
+    run, _ = thrice
+    _, rows = sampled(capsys, run, "support", tmp_path / "s.csv", 4)
+    write(tmp_path / "s.csv", rows, label=label)
+    command = ["--human", tmp_path / "s.csv", "--run", run.path, "--task", "support"]
+    found = called(capsys, "judge", "calibrate", *command)
+    assert found[0] == code
+    if message is None:
+        assert found[1]["n"] == len(rows)
+        assert found[1]["out_of_scale"] == []
+    else:
+        assert message in found[1]["error"]["message"]
+
+
+def test_what_was_not_offered_is_not_counted_as_left(capsys, thrice, tmp_path):
+    """A sheet is of the run's answers; what its brackets' got is nobody's omission."""
+    run, _ = thrice
+    whole = verdicts(run, "support")
+    items = whole.filter(pl.col("variant") == "answer")
+    assert items.height < whole.height
+    rows = [{"item_id": name, "label": "supported"} for name in items["item_id"][1:]]
+    write(tmp_path / "s.csv", rows)
+    command = ["--human", tmp_path / "s.csv", "--run", run.path, "--task", "support"]
+    assert called(capsys, "judge", "calibrate", *command)[1]["n_judge_only"] == 1
+
+
 def test_a_drawn_sheet_is_not_taken_for_labels_of_everything(capsys, thrice, tmp_path):
     run, _ = thrice
     _, rows = sampled(capsys, run, "support", tmp_path / "s.csv", 4)
@@ -212,7 +248,7 @@ def test_a_drawn_sheet_is_not_taken_for_labels_of_everything(capsys, thrice, tmp
     files = ["--human", tmp_path / "s.csv", "--judge", tmp_path / "s.csv"]
     code, found = called(capsys, "judge", "calibrate", *files)
     assert code == 2
-    assert "only the run knows with which chances: --run RUN" in found["error"]["message"]
+    assert "only the run knows the chances: --run RUN" in found["error"]["message"]
 
 
 def test_labels_serve_another_judge_of_the_same_answers(capsys, tmp_path):

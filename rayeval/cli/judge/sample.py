@@ -33,6 +33,7 @@ def sample(
     Example: `rayeval judge sample 20260801 --task support --n 100 --out sheet.csv`, fill in
     `label`, then `rayeval judge calibrate --human sheet.csv --run 20260801 --task support`
     """
+    from rayeval.calibration.record import FEWEST
     from rayeval.calibration.sheet import instruction
     from rayeval.execution.runs import load
     from rayeval.execution.sampling import write_sheet
@@ -49,4 +50,7 @@ def sample(
             f"drawn from {plural(written.requests, 'different item')} of {written.verdicts:,} "
             "verdicts; each counts as often as it occurs"
         )
+    if written.short:
+        few = ", ".join(f"{name}: {rows}" for name, rows in written.short.items())
+        print(f"a gate needs {FEWEST} labelled items in each language; here are {few}")  # noqa: T201
     print(instruction(task))  # noqa: T201
