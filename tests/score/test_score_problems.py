@@ -223,6 +223,22 @@ def test_an_empty_trace(scored, tmp_path):
         scored(GOLDEN, tmp_path / "t.jsonl")
 
 
+def test_an_id_of_several_texts_is_said(scored):
+    one = {"chunk_id": "000", "text": "leave is 25 days"}
+    golden = [
+        {"question_id": n, "question": "?", "evidence": [{"quote": "25 days"}]} for n in "qrs"
+    ]
+    cut, other = one | {"text": "25 days"}, one | {"text": "the office is in Seoul"}
+    again = scored(golden, [of(one), of(cut, name="r"), of(other, name="s")])
+    assert any(
+        "1 chunk_id ('000') stands for several texts" in w for w in again.manifest["warnings"]
+    )
+    found = dict(again.per_query.select("question_id", "hit@1").iter_rows())
+    assert found == {"q": 1, "r": 1, "s": 0}
+    once = scored(golden, [of(one), of(cut, name="r"), of(one, name="s")])
+    assert not any("several texts" in warning for warning in once.manifest["warnings"])
+
+
 def test_rows_at_hand_are_checked_too(tmp_path):
     path = tmp_path / "g.csv"
     path.write_text("question_id,question,source_id\nq,?,B\n")

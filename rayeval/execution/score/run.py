@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.answer.foreign import CONTEXT
+from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
@@ -30,7 +31,13 @@ from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import ScorePlan, golden_plan, make_plan
-from rayeval.execution.score.said import like_refusals, refuse_blind, refuse_nameless, unplaced
+from rayeval.execution.score.said import (
+    like_refusals,
+    refuse_blind,
+    refuse_nameless,
+    unplaced,
+    used_again,
+)
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
 from rayeval.execution.store import read
@@ -131,6 +138,7 @@ def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
     flags = [read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)]
     there = config.corpus is not None
     refuse_blind(pa.concat_tables(flags), config.trace.name, corpus=there)
+    yield from used_again(_passages(root, plan))
     if plan.anchored is not None:
         yield from unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
     if plan.answers is not None:
@@ -140,6 +148,16 @@ def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
             for step, name in ((plan.resolved, "answerable"), (plan.answers, "counts"))
         )  # fmt: skip
         yield from like_refusals(told.join(asked, on="question_id"), config.trace.refusals)
+
+
+def _passages(root: str, plan: ScorePlan) -> pl.DataFrame:
+    """`chunk_id, text` of the kept hits, each pair once."""
+    found = pl.DataFrame(schema={"chunk_id": pl.String, "text": pl.String})
+    for path in outputs.paths(root, plan.scored.key):
+        _, hits = flatten(read(path, ["passages"])["passages"])
+        columns = {name: pl.Series(hits.field(name)) for name in found.columns}
+        found = pl.concat([found, pl.DataFrame(columns).drop_nulls().unique()]).unique()
+    return found
 
 
 def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:

@@ -120,6 +120,29 @@ def like_refusals(told: pl.DataFrame, counted: str) -> Iterator[str]:
     )
 
 
+def used_again(passages: pl.DataFrame) -> Iterator[str]:
+    """A warning of ids that stand for several texts.
+
+    passages: `chunk_id, text` of the kept hits. A text that is a part of the longest one is the
+    same: stages shorten what they hand on.
+    """
+    texts = passages.drop_nulls().unique().group_by("chunk_id").agg("text")
+    texts = texts.filter(pl.col("text").list.len() > 1).sort("chunk_id")
+    again = [
+        name
+        for name, found in texts.iter_rows()
+        for longest in (max(found, key=len),)
+        if not all(text in longest for text in found)
+    ]
+    if again:
+        shown = ", ".join(map(repr, again[:NAMED])) + (", …" if len(again) > NAMED else "")
+        yield (
+            f"{plural(len(again), 'chunk_id')} ({shown}) {verb(len(again), 'stands', 'stand')} for "
+            "several texts: every question is scored on its own, but one text of each is shown and "
+            "labelled; give every text an id of its own"
+        )
+
+
 def _short(name: str) -> str:
     """The text, and its source if it names one."""
     source, _, text = name.split("\0", 2)
