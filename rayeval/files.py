@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -127,6 +128,8 @@ def write_bytes(path: str, data: bytes) -> None:
         fs.move(temporary, inner)
     except OSError as error:
         discard(fs, temporary)
+        if error.errno == errno.EISDIR:
+            raise ConfigError(f"can't write {path!r}: that is a folder; name a file") from error
         raise InfrastructureError(f"can't write {path}: {error}") from error
 
 

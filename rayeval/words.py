@@ -14,3 +14,8 @@ def plural(count: int, noun: str, several: str | None = None) -> str:
 def verb(count: int, one: str, several: str) -> str:
     """Which form goes with `count` things: `is` or `are`."""
     return one if count == 1 else several
+
+
+def blank(text: str) -> bool:
+    """Whether nothing in `text` is to be seen: white space, controls, characters without width."""
+    return not any(one.isprintable() and not one.isspace() for one in text)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rayeval.words import plural, verb
+from rayeval.words import blank, plural, verb
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,9 @@ def test_nouns_and_verbs_go_with_their_number(count, said):
 
 def test_a_noun_with_another_plural():
     assert [plural(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "\u3000\ufeff\u00ad", "\0\x1b"])
+def test_what_nobody_sees_is_blank(text):
+    assert blank(text)
+    assert not blank(f"{text}가{text}")

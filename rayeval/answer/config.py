@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -21,6 +21,8 @@ pieces with `mark` (`E1`) and `text`; `language` may be none."""
 
 
 class _Answer(StageConfig):
+    VERSION: ClassVar[int] = 2
+
     prompt: str | None = Field(
         None, description="file with the prompt; default: the built-in one, answer 1"
     )
@@ -48,8 +50,8 @@ class _Answer(StageConfig):
         """
         own = Path(__file__).with_name("prompts")
         if variant == "closed_book":
-            return prompts.load(str(own / "closed_book.md"), PLACES)
-        return prompts.load(self.prompt or str(own / "answer.md"), PLACES)
+            return prompts.load(str(own / "closed_book.md"), PLACES, "question")
+        return prompts.load(self.prompt or str(own / "answer.md"), PLACES, "question")
 
     def identity_of(self, variant: Variant) -> dict[str, Any]:
         """What decides the answers but for the question and its evidence."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from rayeval.answer.citations import mark, marks
 from rayeval.answer.refusals import Counted, begins, explains, refuses
+from rayeval.words import blank
 
 CONTEXT = "context"
 _BRACKETED = re.compile(r"\[(.*)\]", re.DOTALL)
@@ -59,11 +60,11 @@ def answer(
     row = {"variant": "answer", "repeat": told["repeat"] or 0, "context": ids}
     text = (told["answer"] or "").strip()
     abstained = told["abstained"]
-    if abstained is None and text:
+    if abstained is None and not blank(text):
         abstained = refuses(text) or (counted == "explained" and explains(text))
     if abstained:
         return {**row, "abstained": True, "citations": []}
-    if not text:
+    if blank(text):
         return {**row, "error": "the trace has no answer, and does not say that it abstained"}
     cited = told["citations"] or marks(text)
     said = bool(cited) or marked or told["citations"] is not None

@@ -15,6 +15,7 @@ from rayeval.chat.structured import Bad, parse
 from rayeval.live.chosen import Candidates, offered
 from rayeval.live.retry import AGAIN
 from rayeval.tables import conform
+from rayeval.words import blank
 
 SCHEMA = {
     "type": "object",
@@ -151,7 +152,7 @@ def _answer(said: Reply | Failed, context: Sequence[str]) -> dict[str, Any]:
     text = value["answer"].strip()
     if value["abstained"]:
         return {**known, "abstained": True, "citations": [], "error": None}
-    if not text:
+    if blank(text):
         return {**known, "error": "unparseable: the answer is empty, though it is no abstention"}
     cited = citations(marks(text), context)
     return {**known, "answer": text, "abstained": False, "citations": cited, "error": None}

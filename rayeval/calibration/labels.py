@@ -93,7 +93,7 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
     them; where as many say another, the middle one of an ordinal scale (the lower of two), else
     none. Labels that are not on the scale are told and left out, never moved onto it. A cluster is
     what people's file says, else the judge's, else the item.
-    Raises DataError if no item is in both.
+    Raises DataError if no item has a label on the scale on both sides.
     """
     scale = scale or Scale.used(human, judge)
     ours, theirs = placed(human, scale), placed(judge, scale)
@@ -104,6 +104,8 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
     cluster = pl.coalesce("cluster", "cluster_judge", "item_id")
     codes = both.select(cluster.rank("dense") - 1).to_series().cast(pl.Int64)
     counted = both.filter(pl.col("place").is_not_null() & pl.col("place_judge").is_not_null())
+    if counted.is_empty():
+        raise DataError([_nothing_counted(human, judge, scale)])
     codes = codes.filter(both["place"].is_not_null() & both["place_judge"].is_not_null())
     chance = pl.coalesce("inclusion_probability", "inclusion_probability_judge", pl.lit(1.0))
     weight = pl.col("share") / chance
@@ -124,7 +126,7 @@ def pair_labels(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale | None) -
 def is_number(label: str) -> bool:
     """Whether a label is a number."""
     try:
-        return bool(np.isfinite(float(label)))
+        return "_" not in label and bool(np.isfinite(float(label)))  # 1_0 is one to Python
     except ValueError:
         return False
 
@@ -209,3 +211,14 @@ def _nothing_shared(human: pl.DataFrame, judge: pl.DataFrame) -> Problem:
         "the same item must have the same item_id"
     )
     return Problem("--human", None, None, "nothing_shared", said)
+
+
+def _nothing_counted(human: pl.DataFrame, judge: pl.DataFrame, scale: Scale) -> Problem:
+    ours, theirs = (
+        ", ".join(frame["label"].drop_nulls().unique().sort().head(5)) for frame in (human, judge)
+    )
+    said = (
+        "no item that both labelled has one on the scale from both sides: people gave e.g. "
+        f"{ours}, the judge {theirs}; expected {', '.join(scale.labels)}"
+    )
+    return Problem("--scale", None, None, "nothing_on_the_scale", said)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    ValidationError,
+)
 
 from rayeval import files
 from rayeval.calibration.calibrated import LANGUAGE, UNSTATED
@@ -18,6 +25,19 @@ FLOOR = 0.4
 "moderate" agreement. Source: Landis & Koch 1977, doi:10.2307/2529310."""
 FEWEST = 30
 """Under so many items an interval of κ says little, least of all where all of them agree."""
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _ordered(limits: list[float]) -> list[float]:
+    """An interval of agreement. Raises ValueError if it is none."""
+    if len(limits) != 2 or limits[0] > limits[1] or limits[1] > 1 + 1e-9:
+        raise ValueError("expected two limits, the lower first, at most 1")
+    return limits
+
+
+Limits = Annotated[list[Finite], AfterValidator(_ordered)]
 
 
 class Judge(BaseModel):
@@ -38,17 +58,17 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: Judge
-    n: int
-    clusters: int
-    kappa: float | None
-    kappa_quadratic: float | None
-    agreement: float | None
-    sensitivity: float | None
-    specificity: float | None
-    alpha: float | None
-    prevalence_human: float | None
-    intervals: dict[str, list[float] | None]
-    floor: float = Field(FLOOR, description="what κ must reach with 95% confidence")
+    n: NonNegativeInt
+    clusters: NonNegativeInt
+    kappa: Finite | None
+    kappa_quadratic: Finite | None
+    agreement: Finite | None
+    sensitivity: Finite | None
+    specificity: Finite | None
+    alpha: Finite | None
+    prevalence_human: Finite | None
+    intervals: dict[str, Limits | None]
+    floor: float = Field(FLOOR, ge=-1, le=1, description="what κ must reach with 95% confidence")
     labels_sha256: dict[str, str] = Field(description="of the files of human and judge")
     made: str
 
@@ -130,8 +150,9 @@ def read_records(path: str) -> tuple[Record, ...]:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"]))
-        raise ConfigError(f"{path} is no calibration record: {where}: {wrong['msg']}") from error
-    except ValueError as error:
+        said = f"{where}: {wrong['msg']}" if where else wrong["msg"]
+        raise ConfigError(f"{path} is no calibration record: {said}") from error
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no calibration record: {error}") from error
 
 

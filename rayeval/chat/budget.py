@@ -123,10 +123,11 @@ class Account:
 
     def _recall(self, note: dict[str, Any]) -> None:
         """What an earlier process noted of this step."""
-        if note["note"] == "paid":
-            self._paid[note["of"]] = Tokens(note["prompt"], note["completion"])
-        elif note["note"] == "closed":
-            self._closed = self._closed or note["limits"] == self._limits
+        prompt, completion = note.get("prompt"), note.get("completion")
+        if note.get("note") == "closed":
+            self._closed = self._closed or note.get("limits") == self._limits
+        elif note.get("note") == "paid" and type(prompt) is int and type(completion) is int:
+            self._paid[note.get("of", "")] = Tokens(prompt, completion)
 
     def _most(self, request: Request) -> Tokens:
         return Tokens(prompt_tokens(request), self._config.max_completion_tokens)

@@ -16,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from rayeval.live.config import SECRET, Version
+from rayeval.live.address import address, check_headers
+from rayeval.live.config import Version
 from rayeval.models import PACKAGE, model_path
 from rayeval.stage import StageConfig
 
@@ -62,6 +63,14 @@ class Chat(StageConfig):
         return self
 
 
+def _base(url: str) -> str:
+    """The address below which `/chat/completions` lies."""
+    bare = address(url).rstrip("/")
+    if bare.endswith("/chat/completions"):
+        raise ValueError(f"{url!r}: leave out /chat/completions, which is put after it")
+    return bare
+
+
 class OpenAI(Chat):
     """An endpoint that speaks OpenAI's chat protocol: vLLM, Ray Serve LLM, a hosted one."""
 
@@ -75,7 +84,7 @@ class OpenAI(Chat):
     }
 
     kind: Literal["openai"] = "openai"
-    url: Annotated[str, AfterValidator(lambda url: url.rstrip("/"))] = Field(
+    url: Annotated[str, AfterValidator(_base)] = Field(
         pattern=r"^https?://[^@/?#]+(/[^?#]*)?$", description="e.g. http://127.0.0.1:8000/v1"
     )
     headers: dict[str, str] = Field(
@@ -90,12 +99,8 @@ class OpenAI(Chat):
     retries: int = Field(4, ge=0, description="further tries after 429, 5xx or no reply in time")
 
     @model_validator(mode="after")
-    def _keeps_secrets_out(self) -> Self:
-        for name, value in self.headers.items():
-            if SECRET.search(name) and "${" not in value:
-                raise ValueError(
-                    f"headers.{name}: write ${{NAME}}, and set NAME in the environment"
-                )
+    def _can_be_sent(self) -> Self:
+        check_headers(self.headers)
         return self
 
 

@@ -19,11 +19,11 @@ from rayeval import files
 from rayeval.chat.budget import SPENT, Account, prompt_tokens
 from rayeval.chat.config import OpenAI
 from rayeval.chat.engine import Failed, Reply, Request
-from rayeval.chat.record import NO_COMPLETION, digest, reply, said
+from rayeval.chat.record import NO_COMPLETION, digest, known, reply, said
 from rayeval.live.book import Book, Shared
 from rayeval.live.breaker import Breaker
 from rayeval.live.log import Log
-from rayeval.live.retry import AGAIN, UnavailableError
+from rayeval.live.retry import AGAIN, UnavailableError, text_of
 from rayeval.live.turns import Turns
 from rayeval.live.wire import Wire, run, trying
 
@@ -80,10 +80,10 @@ class Endpoint:
 
         async with self._wire.client(self._config.concurrency) as client, _one_error() as group:
             for name, request in requests.items():
-                known = self._log.get(name)
-                if known is not None:
-                    self._account.charge(name, request, known)
-                    found[name] = known
+                kept = known(self._log.get(name))
+                if kept is not None:
+                    self._account.charge(name, request, kept)
+                    found[name] = kept
                     continue
                 await places.acquire()
                 if await self._account.admits(name, request):
@@ -130,7 +130,7 @@ class Endpoint:
             if not response.is_success:
                 refusal = self._wire.refusal(response)
                 self._breaker.refused(response.status_code, refusal)
-                self._note(this, response.status_code, self._wire.safe(response.text))
+                self._note(this, response.status_code, self._wire.safe(text_of(response)))
                 return Failed("failed", f"{self._config.url}: {refusal}{AGAIN}", this.name)
             record = self._record(this, response)
         except UnavailableError as error:
@@ -150,7 +150,7 @@ class Endpoint:
             found = said(text)
         except ValueError as error:
             broken = NO_COMPLETION if isinstance(error, UnicodeError) else str(error)
-            status, text = response.status_code, self._wire.safe(response.text)
+            status, text = response.status_code, self._wire.safe(text_of(response))
             raise UnavailableError(broken, status=status, said=text) from error
         tokens = {
             "prompt_tokens": found.prompt_tokens,

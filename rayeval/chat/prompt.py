@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,12 @@ from rayeval import files
 from rayeval.errors import ConfigError
 
 _FRONT = re.compile(r"---\n(.*?)\n---\n(.*)", re.DOTALL)
+SCALAR = str | int | float | date
+"""What a name or version may be: YAML reads 2026-08-01 as a date."""
 _ROLE = re.compile(r"^# (system|user)[ \t]*\n", re.MULTILINE)
+RENDERING = (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError,
+             AttributeError, RecursionError, MemoryError)  # fmt: skip
+"""What a template that asks for the impossible raises: it can call methods of texts and lists."""
 _JINJA = SandboxedEnvironment(
     undefined=jinja2.StrictUndefined, keep_trailing_newline=False, trim_blocks=True,
     lstrip_blocks=True, autoescape=False,
@@ -48,21 +54,26 @@ class Prompt:
         Raises ConfigError where the template asks of a value what that has not.
         """
         try:
-            return tuple(
+            said = tuple(
                 (role, _compiled(text).render(**values).strip()) for role, text in self.parts
             )
-        except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
-            raise ConfigError(f"the prompt {self.name!r} can't be filled in: {error}") from error
+        except RENDERING as error:
+            reason = str(error) or type(error).__name__
+            raise ConfigError(f"the prompt {self.name!r} can't be filled in: {reason}") from error
+        if not said[-1][1]:
+            raise ConfigError(f"the prompt {self.name!r} comes to nothing: its last part is empty")
+        return said
 
     def identity(self) -> dict[str, str]:
         """For a step's key and a run's manifest."""
         return {"name": self.name, "version": self.version, "hash": self.hash}
 
 
-def load(path: str, known: frozenset[str]) -> Prompt:
+def load(path: str, known: frozenset[str], needed: str | None = None) -> Prompt:
     """The prompt in a file: front matter (`name`, `version`), then `# system` and `# user` parts.
 
-    known: the names that its places may have. Raises ConfigError for anything else.
+    known: the names that its places may have. needed: one of them, without which all requests
+    would be the same. Raises ConfigError for anything else.
     """
     if not files.exists(path) or files.is_folder(path):
         raise ConfigError(f"prompt: there is no file at {path}")
@@ -76,7 +87,7 @@ def load(path: str, known: frozenset[str]) -> Prompt:
         str(front["name"]),
         str(front["version"]),
         hashlib.sha256(data).hexdigest()[:32],
-        _parts(path, body, known),
+        _parts(path, body, known, needed),
     )
 
 
@@ -84,9 +95,9 @@ def _split(path: str, text: str) -> tuple[dict[str, Any], str]:
     match = _FRONT.fullmatch(text)
     try:
         front = yaml.safe_load(match[1]) if match else None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: the prompt's front matter is no YAML: {error}") from error
-    if match is None or not isinstance(front, dict) or not {"name", "version"} <= front.keys():
+    if match is None or not isinstance(front, dict) or not _names(front):
         raise ConfigError(
             f"{path}: a prompt begins with '---', name: …, version: …, '---', and goes on with "
             "the parts '# system' and '# user'"
@@ -94,7 +105,15 @@ def _split(path: str, text: str) -> tuple[dict[str, Any], str]:
     return front, match[2]
 
 
-def _parts(path: str, body: str, known: frozenset[str]) -> tuple[tuple[str, str], ...]:
+def _names(front: dict[Any, Any]) -> bool:
+    """Whether front matter names a prompt, and does nothing else."""
+    scalars = all(isinstance(value, SCALAR) for value in front.values())
+    return front.keys() == {"name", "version"} and scalars
+
+
+def _parts(
+    path: str, body: str, known: frozenset[str], needed: str | None
+) -> tuple[tuple[str, str], ...]:
     pieces = _ROLE.split(body)
     parts = tuple(
         (role, text.strip()) for role, text in zip(pieces[1::2], pieces[2::2], strict=True)
@@ -114,4 +133,6 @@ def _parts(path: str, body: str, known: frozenset[str]) -> tuple[tuple[str, str]
         raise ConfigError(
             f"{path}: nothing is known as {strange[0]!r} here; known: {', '.join(sorted(known))}"
         )
+    if needed is not None and needed not in names:
+        raise ConfigError(f"{path}: {{{{ {needed} }}}} is nowhere in it: every request is the same")
     return parts

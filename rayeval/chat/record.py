@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ ENGINE = ("kind", "url", "model", "revision", "temperature", "top_p", "seed",
           "max_completion_tokens", "dtype", "max_model_len")  # fmt: skip
 """The settings that decide what is said."""
 
+MOST_TOKENS = 2**40
+"""A count above that is none; sums of smaller ones fit a table's whole numbers."""
 NO_COMPLETION = "it answered with something that is no chat completion"
 
 
@@ -54,11 +57,21 @@ def said(body: str) -> Said:
         raise ValueError(NO_COMPLETION) from error
     if not isinstance(text, str | None) or not isinstance(refusal, str | None):
         raise ValueError("it answered with a message whose content is no text")
-    reason = reason if isinstance(reason, str) else None
+    reason = _whole(reason) if isinstance(reason, str) else None
+    refusal = _whole(refusal) if refusal else None
     if text is None and refusal is None and reason is None:  # one that thought to its limit has one
         raise ValueError("it answered with a message without content")
     tokens = (_count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
-    return Said(text, refusal or None, reason, *tokens)
+    return Said(text, refusal, reason, *tokens)
+
+
+def known(record: Any) -> dict[str, Any] | None:
+    """What a log has of a request; None where that can't be read: it is asked for again then."""
+    try:
+        said(record["response"])
+        return record if math.isfinite(record["latency_ms"]) else None
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 def reply(record: Mapping[str, Any], name: str, prices: Prices | None) -> Reply | Failed:
@@ -86,4 +99,9 @@ def cost_usd(prices: Prices | None, prompt: int | None, completion: int | None) 
 
 def _count(usage: Mapping[str, Any], name: str) -> int | None:
     value = usage.get(name) if isinstance(usage, Mapping) else None
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
+
+
+def _whole(text: str) -> str:
+    """`text` without halves of characters, which no table can hold."""
+    return text.encode("utf-8", "replace").decode()

@@ -14,6 +14,8 @@ import jsonschema
 from rayeval.chat.engine import Reply
 from rayeval.strict_json import once
 
+SHOWN = 40
+"""Characters of a reply that a reason repeats: `<think>` says more than a place in it."""
 Wrong = Literal["unparseable", "wrong_count", "out_of_range", "truncated"]
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
 _RANGE = frozenset({"enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -48,7 +50,10 @@ def parse(reply: Reply, schema: Mapping[str, Any]) -> Any | Bad:
     except (ValueError, RecursionError) as error:
         if reply.finish_reason == "length":
             return Bad("truncated", "the reply ends at its limit of tokens")
-        return Bad("unparseable", f"the reply is no JSON: {_plain(error)}")
+        if not reply.text.strip():
+            return Bad("unparseable", "the reply is empty, expected JSON")
+        begins = repr(reply.text[:SHOWN])
+        return Bad("unparseable", f"the reply is no JSON: {_plain(error)}; it begins {begins}")
     wrong = list(_VALIDATOR(schema).iter_errors(value))
     if not wrong:
         return value

@@ -12,7 +12,7 @@ from jinja2 import TemplateError
 from rayeval.chat.budget import Account
 from rayeval.chat.config import Vllm
 from rayeval.chat.engine import Failed, Reply, Request
-from rayeval.chat.record import digest, reply
+from rayeval.chat.record import digest, known, reply
 from rayeval.chat.running import end, library, running
 from rayeval.errors import InfrastructureError
 from rayeval.live.log import Log
@@ -60,10 +60,10 @@ class VllmEngine:
         batch: list[tuple[str, Request]] = []
         spent = False
         for name, request in requests.items():
-            known = self._log.get(name)
-            if known is not None:
-                self._account.charge(name, request, known)
-                found[name] = known
+            kept = known(self._log.get(name))
+            if kept is not None:
+                self._account.charge(name, request, kept)
+                found[name] = kept
                 continue
             if not spent and not self._account.takes(name, request):
                 found |= self._settled(batch)

@@ -21,9 +21,12 @@ from rayeval.execution.job import Options
 from rayeval.execution.probing import probe
 from rayeval.execution.runs import Run, load
 from rayeval.execution.sampling import chances, verdicts
-from rayeval.interop.labels import canonical, read_labels
+from rayeval.interop.labels import INFINITE, canonical, read_labels
 from rayeval.stats.alternative import EPSILON
 from rayeval.words import plural
+
+TASKS = (*SCALES, "claims")
+"""What a record may be about."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ def _check(asked: Asked, record: str | None) -> None:
         raise ConfigError(f"--run needs --task: one of {', '.join(SCALES)}")
     if asked.run and (asked.scale is not None or asked.nominal):
         raise ConfigError("the scale is that of the run's task; leave out --scale and --nominal")
+    if asked.task is not None and asked.task not in TASKS:
+        raise ConfigError(f"task {asked.task!r}: expected one of {', '.join(TASKS)}")
     if not asked.run and asked.probes is not None:
         raise ConfigError("--probes asks the judge of a run: name it by --run and --task")
     if len(asked.run) > 1 and (record is not None or asked.probes is not None):
@@ -194,8 +199,10 @@ def _hashes(asked: Asked, run: Run | None) -> dict[str, str]:
 
 def _positive(asked: Asked, scale: Scale) -> str | None:
     cut = None if asked.positive is None else canonical(asked.positive)
-    if cut is not None and cut not in scale.labels:
-        raise ConfigError(f"--positive {cut} is not on the scale {', '.join(scale.labels)}")
+    if asked.positive is not None and cut not in scale.labels:
+        raise ConfigError(
+            f"--positive {asked.positive} is not on the scale {', '.join(scale.labels)}"
+        )
     return cut
 
 
@@ -203,7 +210,8 @@ def _stated(scale: str) -> Scale:
     """The labels that somebody put in order, words as well as numbers."""
     labels = [canonical(part) for part in scale.split(",")]
     named = [label for label in labels if label is not None]
-    if len(named) < len(labels) or len(set(named)) < len(named) or len(named) < 2:
+    twice, infinite = len(set(named)) < len(named), bool(set(named) & set(INFINITE))
+    if len(named) < len(labels) or twice or infinite or len(named) < 2:
         said = "expected two labels or more, each once: 0,1,2,3"
         raise ConfigError(f"--scale {scale!r}: {said}")
     return Scale(tuple(named), ordinal=True)
@@ -214,7 +222,7 @@ def _bound(
 ) -> Judge:
     if run is not None:
         return judge_of(run, str(asked.task), asked.language)
-    if model is None or prompt is None or asked.task is None:
+    if not model or not prompt or asked.task is None:
         raise ConfigError("--record needs --model, --prompt and --task: it is bound to them")
     return Judge(
         model=model, revision=revision, prompt=prompt, task=asked.task, language=asked.language

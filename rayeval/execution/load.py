@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from rayeval import files
 from rayeval.errors import ConfigError
 from rayeval.execution.config import RunConfig
 from rayeval.execution.values import parsed, refused
 from rayeval.golden.problems import shown as short
+from rayeval.judge.config import Judge
 
 PATHS = {"path", "model", "base", "folder", "prompt"}
 """Settings that may name a file or folder."""
@@ -56,13 +57,23 @@ def read_config(path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def judge_part(path: str) -> Any:
-    """The `judge:` part of the YAML file `path`, with its paths absolute, not yet checked."""
+    """The `judge:` part of the YAML file `path`, with its paths absolute.
+
+    Raises ConfigError with everything that is wrong with it.
+    """
     values = read_config(path)
     if not isinstance(values.get("judge"), dict):
         raise ConfigError(
             f"{path}: expected a part judge: {{kind: openai, url: …, model: …}}, found "
             f"{', '.join(map(str, values)) or 'nothing'}"
         )
+    try:
+        TypeAdapter(Judge).validate_python(values["judge"])
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)
+        placed = [{**one, "loc": ("judge", *one["loc"])} for one in wrong]
+        lines = [f"{path}: {_plain(one, values)}" for one in placed]
+        raise ConfigError("\n".join(lines)) from error
     return values["judge"]
 
 

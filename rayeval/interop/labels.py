@@ -14,7 +14,9 @@ A row without a label is not labelled yet; it is counted and left out.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -43,6 +45,13 @@ NEEDED = ("item_id", "label")
 OBJECTS = (".jsonl", ".ndjson", ".json")
 """Files without a header: every record has fields of its own."""
 EXPECTED = "expected item_id, label and maybe annotator, cluster, language, slice, author"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+"""What Python reads as a number, but for the words that only Python does: 1_0 is a name."""
+INFINITE = ("inf", "-inf")
+"""Labels that are none: a scale has no place for them."""
+WORKBOOKS = frozenset({".xlsx", ".xls", ".ods", ".numbers"})
+OF_ITEMS = ("cluster", "language", "inclusion_probability")
+"""What an item has once, however many people label it."""
 
 
 def read_labels(path: str) -> pl.DataFrame:
@@ -52,17 +61,23 @@ def read_labels(path: str) -> pl.DataFrame:
     item, and for an item that one annotator labels twice.
     """
     problems: list[Problem] = []
+    if extension(path) in WORKBOOKS:
+        said = "this is a workbook; save the sheet as CSV, in UTF-8"
+        raise broken(path, "unknown_format", said)
     if extension(path) in READERS:
         found = records([path], problems, kinds=tuple(READERS))
         rows = [_row(record, problems) for record in _headed(path, found)]
     else:
         rows = [_judged(path, line, fields, problems) for line, fields in text.numbered(path)]
     frame = pl.DataFrame([row for row in rows if row is not None], schema=SCHEMA)
-    problems += _twice(path, frame)
-    if not problems and frame.is_empty():
-        problems.append(Problem(path, None, None, "empty_labels", "no label is in this file"))
+    problems += [*_twice(path, frame), *_at_odds(path, frame)]
+    if not problems and frame["label"].null_count() == frame.height:
+        none = "no label is in this file"
+        blank = f"none of its {frame.height:,} rows has a label yet; fill in `label`"
+        said = none if frame.is_empty() else blank
+        problems.append(Problem(path, None, None, "empty_labels", said))
     if problems:
-        raise DataError(problems)
+        raise DataError(_together(problems))
     return frame
 
 
@@ -83,18 +98,20 @@ def _lacking(record: Record) -> str | None:
 
 
 def canonical(value: Any) -> str | None:
-    """A label as text: 2, 2.0, "2" and " 2.0 " are "2"; null and blank are none."""
+    """A label as text: 2, 2.0, "2" and " 2.0 " are "2"; null, NaN and blank are none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool):
         return str(value).lower()
     said = str(value).strip()
-    try:
-        number = float(said)
-    except ValueError:
-        return said or None
-    plain = number.is_integer() and abs(number) < 2**53
-    return str(int(number)) if plain else said
+    if not _NUMBER.fullmatch(said):
+        return None if said.lower() in ("", "nan") else said
+    number = float(said)
+    if math.isinf(number):
+        return INFINITE[number < 0]
+    if not number.is_integer():
+        return repr(number)
+    return str(int(number)) if abs(number) < 2**53 else said
 
 
 def _row(record: Record, problems: list[Problem]) -> dict[str, Any] | None:
@@ -102,9 +119,10 @@ def _row(record: Record, problems: list[Problem]) -> dict[str, Any] | None:
         if lacking := _lacking(record):
             raise RefusedError("missing_field", lacking)
         label = record.get("label")
-        if isinstance(label, dict | list):
+        label = record.text("label") if isinstance(label, str) else label
+        if isinstance(label, dict | list) or canonical(label) in INFINITE:
             raise RefusedError(
-                "wrong_type", f"label is {str(label)[:60]}, expected text or a number"
+                "wrong_type", f"label is {str(label)[:60]}, expected text or a finite number"
             )
         return {
             "item_id": record.id("item_id"),
@@ -147,6 +165,10 @@ def _judged(
         problems.append(Problem(path, line, None, "wrong_fields", said))
         return None
     topic, _, docno, label = words
+    if canonical(label) in INFINITE:
+        said = f"label is {label}, expected text or a finite number"
+        problems.append(Problem(path, line, None, "wrong_type", said))
+        return None
     row = {"item_id": f"{topic} {docno}", "label": canonical(label), "cluster": topic}
     return {**dict.fromkeys(SCHEMA), **row, "line": line}
 
@@ -162,3 +184,28 @@ def _twice(path: str, frame: pl.DataFrame) -> list[Problem]:
         )
         for item, annotator, line in again.select(*keys, "line").iter_rows()
     ]  # fmt: skip
+
+
+def _at_odds(path: str, frame: pl.DataFrame) -> list[Problem]:
+    """Items of which two rows say different things that are the item's own."""
+    found: list[Problem] = []
+    for name in OF_ITEMS:
+        said = frame.drop_nulls(name).with_columns(first=pl.col(name).first().over("item_id"))
+        other = said.filter(pl.col(name) != pl.col("first"))
+        for item, value, first, line in other.select("item_id", name, "first", "line").iter_rows():
+            message = f"item {item!r} has the {name} {value!r}, and {first!r} in an earlier row"
+            found.append(Problem(path, line, None, "at_odds", f"{message}; an item has one"))
+    return found
+
+
+def _together(problems: list[Problem]) -> list[Problem]:
+    """What is wrong with many rows in the same way, said once."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        alike.setdefault((problem.kind, problem.message), []).append(problem)
+    return [
+        first
+        if not rest
+        else replace(first, message=f"{first.message} (so are {len(rest):,} more)")
+        for first, *rest in alike.values()
+    ]

@@ -90,16 +90,25 @@ def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
             raise broken(path, "invalid_csv", f"{error}; quote the cell", line) from error
         if cells is None:
             return
-        if not cells:
+        if not any(cells):  # a spreadsheet leaves rows of empty cells behind
             continue
         if not header:
-            header = [name.strip() for name in cells]
+            header = _header(path, line, cells)
             continue
         if len(cells) != len(header):
             message = f"{plural(len(cells), 'cell')} under {plural(len(header), 'column')}"
             problems.append(Problem(path, line, None, "invalid_csv", message))
             continue
         yield Record(path, line, {k: v or None for k, v in zip(header, cells, strict=True)})
+
+
+def _header(path: str, line: int, cells: list[str]) -> list[str]:
+    """The names of a header's columns. Raises DataError if one is there twice."""
+    header = [name.strip() for name in cells]
+    twice = next((name for name in header if name and header.count(name) > 1), None)
+    if twice is not None:
+        raise broken(path, "field_twice", f"column {twice!r} is there twice; keep one", line)
+    return header
 
 
 def _parquet(path: str, problems: list[Problem]) -> Iterator[Record]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from rayeval.errors import ConfigError
 from rayeval.live import code, template
+from rayeval.live.address import address, check_headers
 from rayeval.stage import StageConfig
-
-SECRET = re.compile(r"authorization|cookie|key|token|secret|password|credential", re.IGNORECASE)
-"""Names of headers whose values belong in the environment, not in a file."""
-
 
 Version = Annotated[
     str, BeforeValidator(lambda v: str(v) if isinstance(v, int | float | date) else v)
@@ -33,7 +36,7 @@ class Http(StageConfig):
     """One of these must be in the request, else every request is the same."""
 
     kind: Literal["http"] = "http"
-    url: str = Field(
+    url: Annotated[str, AfterValidator(address)] = Field(
         pattern=r"^https?://[^@/]+(/|$|\?)", description="may hold {question} and the like"
     )
     method: Literal["GET", "POST", "PUT"] = "POST"
@@ -55,11 +58,7 @@ class Http(StageConfig):
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
-        for name, value in self.headers.items():
-            if SECRET.search(name) and "${" not in value:
-                raise ValueError(
-                    f"headers.{name}: write ${{NAME}}, and set NAME in the environment"
-                )
+        check_headers(self.headers)
         try:
             used = template.used(self.url, self.body, self.PLACEHOLDERS)
         except ConfigError as error:

@@ -15,6 +15,8 @@ from rayeval.errors import InfrastructureError
 
 _ANSWER = re.compile(rb'\{"request": "([^"\\]+)", "answer": ')
 """How the line of an answer begins: whole lines are read only when they are wanted."""
+Place = tuple[Path, int, int]
+"""A line: its file, where it starts, its bytes."""
 
 
 class Log(Protocol):
@@ -70,26 +72,31 @@ class Lines:
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._places: dict[str, tuple[Path, int, int]] = {}
+        self._places: dict[str, Place] = {}
+        self._earlier: dict[str, list[Place]] = {}
         for path in sorted(self._folder.glob("*.jsonl")):
             for line, start in _lines(path):
                 if head := _ANSWER.match(line):
-                    self._places[head[1].decode()] = (path, start, len(line))
+                    self._keep(head[1].decode(), (path, start, len(line)))
         self._path = self._folder / f"{uuid.uuid4().hex}.jsonl"
 
     def get(self, digest: str) -> Any:
         """What was answered; None where nothing was."""
         if digest not in self._places:
             return None
-        path, start, size = self._places[digest]
-        with path.open("rb") as file:
-            file.seek(start)
-            row = _row(file.read(size))
-        return None if row is None else row["answer"]
+        places = [self._places[digest], *reversed(self._earlier.get(digest, ()))]
+        rows = filter(None, map(_read, places))
+        return next((row.get("answer") for row in rows), None)
 
     def put(self, digest: str, answer: Any) -> None:
         """Appends a line, which the system has when this returns."""
-        self._places[digest] = (self._path, *self._append({"request": digest, "answer": answer}))
+        self._keep(digest, (self._path, *self._append({"request": digest, "answer": answer})))
+
+    def _keep(self, digest: str, place: Place) -> None:
+        """The last line of a digest counts, unless it is damaged."""
+        if digest in self._places:
+            self._earlier.setdefault(digest, []).append(self._places[digest])
+        self._places[digest] = place
 
     def note(self, row: dict[str, Any]) -> None:
         """Appends a line."""
@@ -128,7 +135,8 @@ class Objects:
     def get(self, digest: str) -> Any:
         """What was answered; None where nothing was."""
         path = f"{self._folder}/{digest}.json"
-        return files.read_json(path)["answer"] if files.exists(path) else None
+        row = _row(files.read_bytes(path)) if files.exists(path) else None
+        return None if row is None else row.get("answer")
 
     def put(self, digest: str, answer: Any) -> None:
         """Writes the object."""
@@ -143,7 +151,9 @@ class Objects:
         """Of all processes."""
         folder = f"{self._folder}/notes"
         for name in files.list_files(folder):
-            yield files.read_json(f"{folder}/{name}")
+            row = _row(files.read_bytes(f"{folder}/{name}"))
+            if row is not None:
+                yield row
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -156,10 +166,17 @@ def _lines(path: Path) -> Iterator[tuple[bytes, int]]:
             start += len(line)
 
 
+def _read(place: Place) -> dict[str, Any] | None:
+    path, start, size = place
+    with path.open("rb") as file:
+        file.seek(start)
+        return _row(file.read(size))
+
+
 def _row(line: bytes) -> dict[str, Any] | None:
-    """What a line holds; None where it is two, the first of them unfinished."""
+    """What a line holds; None where it is damaged, or two, the first of them unfinished."""
     try:
-        row: dict[str, Any] = json.loads(line)
-    except ValueError:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
         return None
-    return row
+    return row if isinstance(row, dict) else None

@@ -59,7 +59,15 @@ def retry_after_s(response: httpx.Response) -> float:
         return float(text)
     try:
         until = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def text_of(response: httpx.Response) -> str:
+    """The body as text, for people; the encoding that it claims may be none of text, as hex is."""
+    try:
+        return response.content.decode(response.charset_encoding or "utf-8", "replace")
+    except (LookupError, ValueError):
+        return response.content.decode("utf-8", "replace")

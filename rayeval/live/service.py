@@ -47,7 +47,7 @@ class Service:
         return [self._items(answers[_digest(request)]) for request in requests]
 
     def _answers(self, requests: Mapping[str, Request]) -> dict[str, Any]:
-        known = {name: self._log.get(name) for name in requests}
+        known = {name: _readable(self._log.get(name)) for name in requests}
         new = {name: request for name, request in requests.items() if known[name] is None}
         return known | (run(self._ask_all(new)) if new else {})
 
@@ -123,6 +123,12 @@ class Service:
             return url, None
         body = template.filled_body(self._body, values)
         return url, json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
+
+
+def _readable(answer: Any) -> Any:
+    """What a log has of a request; None where that is no answer: it is asked for again then."""
+    whole = isinstance(answer, dict) and ("json" in answer or isinstance(answer.get("said"), str))
+    return answer if whole else None
 
 
 def at(value: Any, path: str) -> Any:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 import httpx
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from rayeval.errors import ConfigError
-from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s
+from rayeval.live.address import VARIABLE
+from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s, text_of
 from rayeval.live.turns import Turns
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _JSON = {"Content-Type": "application/json"}
 CONNECT_S = 10.0
 """Within that a connection stands, however long an answer may take."""
 SAID = 200
 """Characters of a refusal that are passed on."""
+MOST_BYTES = 1 << 26
+"""Of an answer, unpacked: more is taken for no answer before it fills the memory."""
 Found = TypeVar("Found")
 
 
@@ -56,7 +58,7 @@ class Wire:
         kind = {} if body is None or "content-type" in client.headers else _JSON
         try:
             async with asyncio.timeout(self.deadline_s):
-                response = await client.request(method, url, content=body, headers=kind)
+                response = await _whole(client.stream(method, url, content=body, headers=kind))
         except TimeoutError as error:
             raise UnavailableError(
                 f"no whole answer within {self.deadline_s:g} s", timed_out=True
@@ -69,7 +71,7 @@ class Wire:
         if passing(response.status_code):
             wait_s = retry_after_s(response)
             turns.hold(wait_s)
-            said = self.safe(response.text)
+            said = self.safe(text_of(response))
             raise UnavailableError(
                 self.refusal(response), wait_s, status=response.status_code, said=said
             )
@@ -77,7 +79,7 @@ class Wire:
 
     def refusal(self, response: httpx.Response) -> str:
         """What an endpoint said instead of answering, shortened, without secrets."""
-        said = self.safe(" ".join(response.text[:SAID].split()))
+        said = self.safe(" ".join(text_of(response)[:SAID].split()))
         return f"HTTP {response.status_code}" + (f": {said}" if said else "")
 
     def safe(self, text: str, least: int = 1) -> str:
@@ -89,7 +91,7 @@ class Wire:
 
     def _resolved(self, text: str) -> str:
         """`${NAME}` from the environment."""
-        for name in _VARIABLE.findall(text):
+        for name in VARIABLE.findall(text):
             value = os.environ.get(name)
             if not value:
                 raise ConfigError(f"{self.url}: the environment lacks {name}, which a header needs")
@@ -99,7 +101,22 @@ class Wire:
                     "have; expected printable ASCII, without a line's end"
                 )
             self._secrets[name] = value
-        return _VARIABLE.sub(lambda match: self._secrets[match[1]], text)
+        return VARIABLE.sub(lambda match: self._secrets[match[1]], text)
+
+
+async def _whole(stream: AbstractAsyncContextManager[httpx.Response]) -> httpx.Response:
+    """A response with its body unpacked. Raises UnavailableError if that is too large."""
+    async with stream as response:
+        body = bytearray()
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > MOST_BYTES:
+                raise UnavailableError(
+                    f"an answer of over {MOST_BYTES >> 20} MiB", status=response.status_code
+                )
+    packing = ("content-encoding", "content-length", "transfer-encoding")
+    headers = [pair for pair in response.headers.multi_items() if pair[0] not in packing]
+    return httpx.Response(response.status_code, headers=headers, content=bytes(body))
 
 
 def trying(retries: int) -> AsyncRetrying:

@@ -157,6 +157,7 @@ def test_our_own_answers_are_refusals_by_their_marker_alone():
         pytest.param("25 days", "unparseable: ", id="no JSON"),
         pytest.param('{"answer": "25"}', "unparseable: ", id="no marker"),
         pytest.param(told(False, " "), "unparseable: the answer is empty", id="empty"),
+        pytest.param(told(False, "\u200b"), "unparseable: the answer is empty", id="without width"),
         pytest.param(('{"abstained": fal', "length"), "truncated: ", id="cut off"),
         pytest.param(Failed("refused", "filter", "r"), "refused: filter", id="filtered"),
     ],

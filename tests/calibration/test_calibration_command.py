@@ -109,6 +109,14 @@ def test_the_middle_label_where_people_are_at_odds_on_a_scale(tmp_path, capsys):
         pytest.param("item_id,label\nz,1\n", "no item is labelled in both", id="nothing shared"),
         pytest.param("item_id,label\n", "no label is in this file", id="empty"),
         pytest.param("item_id,label,inclusion_probability\na,1,2\n", "inclusion_probability", id="a chance of 2"),
+        pytest.param("item_id,label\na,\nb,\n", "none of its 2 rows has a label yet", id="not filled in"),
+        pytest.param("item_id,label\na,NaN\nb,\n", "none of its 2 rows has a label yet", id="as pandas fills in"),
+        pytest.param("item_id,label,label\na,1,0\n", "column 'label' is there twice", id="a column twice"),
+        pytest.param("item_id,grade\na,1\nb,1\nc,1\n", "(so are 2 more)", id="the same of all rows"),
+        pytest.param("item_id,label\na,1e999\n", "label is 1e999, expected", id="beyond all numbers"),
+        pytest.param("item_id,label\na,-inf\n", "label is -inf, expected", id="infinite"),
+        pytest.param("item_id,label,annotator,cluster\na,1,x,k\na,1,y,l\n", "has the cluster 'l', and 'k'", id="two clusters"),
+        pytest.param("item_id,label,annotator,inclusion_probability\na,1,x,1\na,1,y,0.5\n", "0.5, and 1.0", id="two chances"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_labels_are_named(tmp_path, capsys, human, text, message):
@@ -116,6 +124,80 @@ def test_files_that_are_no_labels_are_named(tmp_path, capsys, human, text, messa
     code, found = calibrate(capsys, "--human", human, "--judge", judge)
     assert code == 2
     assert message in found["error"]["message"]
+
+
+def test_half_a_character_is_no_label(tmp_path, capsys, human):
+    judge = write(tmp_path / "judge.jsonl", '{"item_id": "a", "label": "\\ud800"}\n')
+    code, found = calibrate(capsys, "--human", human, "--judge", judge)
+    assert code == 2
+    assert "half of a surrogate pair" in found["error"]["message"]
+
+
+def test_a_workbook_is_named_as_one(tmp_path, capsys, human):
+    (tmp_path / "people.xlsx").write_bytes(b"PK\x03\x04 a\n b\n c")
+    code, found = calibrate(capsys, "--human", tmp_path / "people.xlsx", "--judge", human)
+    assert code == 2
+    assert "save the sheet as CSV" in found["error"]["message"]
+
+
+def test_rows_of_empty_cells_are_none(tmp_path, capsys):
+    human = write(tmp_path / "people.csv", "\ufeffitem_id,label\r\na,1\r\n,\r\nb,0\r\n,\r\n")
+    judge = judged(tmp_path, [("a", 1), ("b", 1)])
+    code, found = calibrate(capsys, "--human", human, "--judge", judge)
+    assert (code, found["n"], found["n_unlabelled"]) == (0, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("0.5", ".50"), ("１", "1"), ("1e0", "1.0"), ("-0", "0"), (" yes ", "yes")]
+)
+def test_one_label_is_one_however_its_number_is_written(tmp_path, capsys, one, other):
+    human = write(tmp_path / "people.csv", f"item_id,label\na,{one}\nb,2\n")
+    judge = write(tmp_path / "judge.csv", f"item_id,label\na,{other}\nb,2\n")
+    code, found = calibrate(capsys, "--human", human, "--judge", judge)
+    assert (code, found["n"], found["agreement"]) == (0, 2, 1)
+
+
+def test_a_word_that_only_python_calls_a_number_is_a_word(tmp_path, capsys):
+    human = write(tmp_path / "people.csv", "item_id,label\na,1_0\nb,2\n")
+    judge = write(tmp_path / "judge.csv", "item_id,label\na,1_0\nb,10\n")
+    _, found = calibrate(capsys, "--human", human, "--judge", judge, "--scale", "1_0,10,2")
+    assert (found["n"], found["agreement"], found["ordinal"]) == (2, 0.5, False)
+
+
+def test_labels_that_are_all_off_the_scale_are_no_figure_of_nothing(tmp_path, capsys):
+    human = write(tmp_path / "people.csv", "item_id,label\na,Supported\nb,Unsupported\n")
+    judge = write(tmp_path / "judge.csv", "item_id,label\na,supported\nb,unsupported\n")
+    files = ["--human", human, "--judge", judge, "--scale", "unsupported,supported"]
+    code, found = calibrate(capsys, *files)
+    assert code == 2
+    assert "people gave e.g. Supported, Unsupported" in found["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--task", "foo"], "task 'foo': expected one of support"),
+        (["--positive", ""], "--positive  is not on the scale"),
+        (["--scale", "0,inf"], "--scale '0,inf'"),
+        (["--scale", "0,nan"], "--scale '0,nan'"),
+        (["--record", "r.json", "--model", "", "--prompt", "p", "--task", "support"], "--model"),
+        (["--record", "r.json", "--model", "m", "--prompt", "", "--task", "support"], "--prompt"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(tmp_path, capsys, monkeypatch, human, options, words):
+    monkeypatch.chdir(tmp_path)
+    code, found = calibrate(capsys, "--human", human, "--judge", human, *options)
+    assert code == 2
+    assert words in found["error"]["message"]
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_folder_is_no_place_for_a_record(tmp_path, capsys, human):
+    bound = ["--model", "m", "--prompt", "p", "--task", "support", "--record", tmp_path]
+    code, found = calibrate(capsys, "--human", human, "--judge", human, *bound)
+    assert code == 2
+    assert "that is a folder; name a file" in found["error"]["message"]
+    assert not [one for one in tmp_path.parent.iterdir() if one.name.startswith(".")]
 
 
 def test_a_record_is_bound_to_its_judge(tmp_path, capsys, human):

@@ -11,6 +11,7 @@ import pytest
 from faulty import serving
 
 from rayeval.calibration.corrected import METRICS
+from rayeval.calibration.record import read_records
 from rayeval.cli.main import run_command
 from rayeval.errors import ConfigError
 from rayeval.execution.sampling import verdicts
@@ -204,3 +205,41 @@ def test_a_run_without_a_judge_has_nothing_to_sample(capsys, tmp_path):
     assert code == 2
     assert "has no verdict of 'support'" in found["error"]["message"]
     assert not (tmp_path / "s.csv").exists()
+
+
+RECORD = {
+    "judge": {"model": "m", "prompt": "p", "task": "support"},
+    **{"n": 50, "clusters": 50, "kappa": 0.9, "kappa_quadratic": None, "agreement": 0.9},
+    **{"sensitivity": 0.9, "specificity": 0.9, "alpha": 0.9, "prevalence_human": 0.5},
+    **{"intervals": {"kappa": [0.8, 1.0]}, "labels_sha256": {}, "made": "2026-08-01"},
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"intervals": {"kappa": [float("nan")] * 2}}, id="limits that are no numbers"),
+        pytest.param({"intervals": {"kappa": []}}, id="no limits"),
+        pytest.param({"intervals": {"kappa": [0.9]}}, id="one limit"),
+        pytest.param({"intervals": {"kappa": [1.0, 0.1]}}, id="limits the other way round"),
+        pytest.param({"intervals": {"kappa": [6.0, 8.0]}}, id="limits beyond agreement"),
+        pytest.param({"kappa": float("inf")}, id="an infinite figure"),
+        pytest.param({"floor": float("nan")}, id="a floor that is no number"),
+        pytest.param({"floor": -9}, id="a floor under all floors"),
+        pytest.param({"n": -1}, id="fewer than no items"),
+    ],
+)
+def test_a_record_that_no_calibration_gives_unlocks_nothing(tmp_path, changes):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({"records": [RECORD]}))
+    assert read_records(str(path))[0].short_of() is None
+    path.write_text(json.dumps({"records": [{**RECORD, **changes}]}))
+    with pytest.raises(ConfigError, match=r"record\.json is no calibration record: records\.0\."):
+        read_records(str(path))
+
+
+def test_a_record_without_end_is_none(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ConfigError, match="no calibration record"):
+        read_records(str(path))

@@ -103,6 +103,11 @@ def test_a_prompt_is_a_file_with_a_version_and_a_hash(tmp_path):
     ("text", "message"),
     [
         pytest.param("# user\nhi", "a prompt begins with", id="no front matter"),
+        pytest.param("---\nname:\nversion: 1\n---\n# user\nhi", "begins with", id="no name"),
+        pytest.param("---\nname: x\nversion: 2026-13-45\n---\n# user\nhi", "no YAML", id="no date"),
+        pytest.param(
+            "---\nname: x\nversion: 1\nmodel: m\n---\n# user\nhi", "begins with", id="more in front"
+        ),
         pytest.param("---\nname: x\n---\n# user\nhi", "a prompt begins with", id="no version"),
         pytest.param(FRONT + "hello", "expected the parts", id="no parts"),
         pytest.param(FRONT + "# system\nhi", "expected the parts", id="no user"),
@@ -128,6 +133,46 @@ def test_a_value_without_what_the_template_asks_of_it_names_the_prompt(tmp_path)
     path.write_text(FRONT + "# user\n{{ question.txet }}")
     with pytest.raises(ConfigError, match=r"'support' can't be filled in.*txet"):
         load(str(path), frozenset({"question"})).messages(question={"text": "a"})
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        pytest.param("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", id="itself"),
+        pytest.param("{{ '{}'.format() }}", id="no argument"),
+        pytest.param("{{ '{a}'.format() }}", id="no argument of that name"),
+        pytest.param("{{ [].pop() }}", id="the last of nothing"),
+        pytest.param("{{ evidence | dictsort }}", id="a list as a mapping"),
+        pytest.param("{{ 'a' * 10 ** 18 }}", id="more than the memory holds"),
+        pytest.param("{{ question | int / 0 }}", id="a share of nothing"),
+    ],
+)
+def test_a_template_that_asks_for_the_impossible_is_named(tmp_path, asks):
+    path = tmp_path / "p.md"
+    path.write_text(FRONT + "# user\n" + asks)
+    prompt = load(str(path), frozenset({"question", "evidence"}))
+    with pytest.raises(ConfigError, match=r"'support' can't be filled in: \S"):
+        prompt.messages(question="q", evidence=["a"])
+
+
+def test_a_prompt_that_is_the_same_for_every_question_is_none(tmp_path):
+    path = tmp_path / "p.md"
+    path.write_text(FRONT + "# user\nIs it so?")
+    with pytest.raises(ConfigError, match="question }} is nowhere in it"):
+        load(str(path), frozenset({"question"}), "question")
+    path.write_text(FRONT + "# user\n{% if question == 'a' %}a{% endif %}")
+    prompt = load(str(path), frozenset({"question"}), "question")
+    assert prompt.messages(question="a") == (("user", "a"),)
+    with pytest.raises(ConfigError, match="'support' comes to nothing"):
+        prompt.messages(question="b")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("<think>hm</think>\n{}", "it begins '<think>"), ("", "is empty"), (" \n", "is empty")],
+)
+def test_what_a_reply_is_instead_of_json_is_said(text, words):
+    assert words in parse(said(text), SCHEMA).reason
 
 
 def test_an_estimate_is_never_less_than_what_it_will_be():

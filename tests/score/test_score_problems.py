@@ -239,6 +239,26 @@ def test_an_id_of_several_texts_is_said(scored):
     assert not any("several texts" in warning for warning in once.manifest["warnings"])
 
 
+def test_answers_without_stages_are_no_empty_file(scored):
+    with pytest.raises(DataError, match="it has answers and no `stages`"):
+        scored(GOLDEN, [{"question_id": "q", "answer": "25"}])
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        ("{kind: openai, modle: m}", "judge.modle: unknown key; did you mean model"),
+        ("{kind: openai, model: m, url: 'http://a:99999'}", "judge.url: .*ports are 1 to 65535"),
+        ("{model: m}", "judge: needs `kind`"),
+    ],
+)
+def test_what_is_wrong_with_the_judge_is_said_in_its_files_own_keys(scored, tmp_path, judge, words):
+    path = tmp_path / "judge.yaml"
+    path.write_text(f"judge: {judge}\n")
+    with pytest.raises(ConfigError, match=rf"judge\.yaml: {words}"):
+        scored(GOLDEN, [{**of(), "answer": "25"}], judge=str(path))
+
+
 def test_rows_at_hand_are_checked_too(tmp_path):
     path = tmp_path / "g.csv"
     path.write_text("question_id,question,source_id\nq,?,B\n")

@@ -137,6 +137,13 @@ def _ready(path: str) -> bool:
     return TraceFile(path).ordered
 
 
+def _nothing(answered: bool) -> str:
+    """What is missing from a trace without a hit."""
+    if not answered:
+        return "there is no row in it"
+    return "it has answers and no `stages`: say what was found, be it `context: {hits: []}`"
+
+
 def _write(imported: Imported, hits: Output, answers: Output) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
@@ -149,7 +156,8 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
         if wrong:
             raise DataError(wrong)
         if not commits:
-            raise DataError([Problem("trace", None, None, "empty_trace", "there is no row in it")])
+            nothing = _nothing(bool(given))
+            raise DataError([Problem("trace", None, None, "empty_trace", nothing)])
     except InputError:
         files.delete_folder(hits.folder)
         raise

