@@ -69,7 +69,7 @@ def test_a_reply_is_what_was_said_with_its_tokens_cost_and_request():
         pytest.param(Fault(503, b"down"), id="503"),
         pytest.param(Fault(500, b"{}"), id="500"),
         pytest.param(Fault(429, b"slow down", {"Retry-After": "7"}), id="429"),
-        pytest.param(Fault(hang_s=0.6), id="hangs"),
+        pytest.param(Fault(hang_s=1.6), id="hangs"),
         pytest.param(Fault(drip_s=0.05), id="drips"),
         pytest.param(Fault(cut=True), id="ends in the middle"),
         pytest.param(Fault(reset=True), id="reset"),
@@ -86,18 +86,24 @@ def test_what_may_pass_is_tried_again_and_never_kept(quick, tmp_path, fault):
     script = iter([fault, fault, "good"])
     with serving(lambda body: next(script)) as server:
         log = Lines(str(tmp_path))
-        (found,) = ask(server, log=log, deadline_s=0.3)
+        (found,) = ask(server, log=log, deadline_s=_deadline_s(fault))
         assert (found.text, len(server.seen)) == ("good", 3)
     assert len([n for n in log.notes() if n["note"] == "failed"]) == 2
     if fault.status == 429:
         assert quick == [7, 7]
 
 
+def _deadline_s(fault):
+    """Short for what is late, and long for what is not, however busy the machine is."""
+    late = isinstance(fault, Fault) and (fault.hang_s or fault.drip_s)
+    return 1 if late else 30
+
+
 @pytest.mark.parametrize(
     ("fault", "outcome", "message", "sent"),
     [
         pytest.param(Fault(503, b"down"), "failed", "HTTP 503: down", 3, id="still down"),
-        pytest.param(Fault(hang_s=0.6), "timed_out", "no whole answer within 0.3 s", 3, id="hangs on"),
+        pytest.param(Fault(hang_s=1.6), "timed_out", "no whole answer within 1 s", 3, id="hangs on"),
         pytest.param(Fault(400, b"too long"), "failed", "HTTP 400: too long", 1, id="400"),
         pytest.param(Fault(401, b"no s3cret"), "failed", r"HTTP 401: no [KEY]", 1, id="401"),
         pytest.param(completion(None, refusal="I won't"), "refused", "I won't", 1, id="refusal"),
@@ -110,7 +116,7 @@ def test_what_does_not_pass_is_an_outcome_of_its_own(
     monkeypatch.setenv("KEY", "s3cret")
     with serving(lambda body: fault) as server:
         headers = {"Authorization": "Bearer ${KEY}"}
-        (found,) = ask(server, deadline_s=0.3, retries=2, headers=headers)
+        (found,) = ask(server, deadline_s=_deadline_s(fault), retries=2, headers=headers)
         assert len(server.seen) == sent
         assert server.seen[0]["headers"]["Authorization"] == "Bearer s3cret"
     assert isinstance(found, Failed)
