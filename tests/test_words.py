@@ -1,8 +1,10 @@
 """Words for numbers of things."""
 
+import math
+
 import pytest
 
-from rayeval.words import plural, verb
+from rayeval.words import percent, plural, verb
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,18 @@ def test_nouns_and_verbs_go_with_their_number(count, said):
 
 def test_a_noun_with_another_plural():
     assert [plural(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        pytest.param(3 / 24, "13%", id="a half goes up"),
+        pytest.param(5 / 8, "63%", id="whatever stands before it"),
+        pytest.param(29 / 200, "15%", id="also where 100 times it is less as a float"),
+        pytest.param(0.124, "12%", id="less than a half goes down"),
+        pytest.param(1.0, "100%", id="all"),
+        pytest.param(math.nan, "–", id="of nothing"),
+    ],
+)
+def test_percent_rounds_halves_upwards(share, said):
+    assert percent(share) == said

@@ -16,7 +16,7 @@ from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import printable
 from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
-from rayeval.words import plural
+from rayeval.words import percent, plural
 
 WIDTH = 100
 BOUNDED = (
@@ -117,7 +117,7 @@ def number(value: float) -> str:
     """Three decimals; counts whole; a dash where undefined."""
     if math.isnan(value):
         return "–"
-    return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
+    return f"{round(value, 3) + 0.0:.3f}" if value < 100 else f"{value:,.0f}"
 
 
 class _Plain(Table):
@@ -176,7 +176,7 @@ def _waterfall(facts: Overview) -> _Plain:
     for stage, count in facts.bounds:
         share = count / facts.answerable if facts.answerable else 0.0
         bar = "█" * round(40 * share)
-        table.row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", f"{share:.0%}")
+        table.row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", percent(share))
     return table
 
 

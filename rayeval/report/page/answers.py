@@ -12,13 +12,13 @@ from rayeval.report.answered import (
     brackets,
     by_evidence,
     refusal_notes,
-    score_table,
     spread_table,
     variants,
 )
 from rayeval.report.judgements import judge_json
 from rayeval.report.page.answer_means import SLICES, answer_means, largest
 from rayeval.report.page.outcomes import STAGE
+from rayeval.report.scores import score_table
 from rayeval.report.shown import Shown
 from rayeval.report.spent import spent_table
 from rayeval.report.tables import Tables
