@@ -13,6 +13,7 @@ from rayeval.report.scores import score_table
 from rayeval.report.shown import Row, Shown, signed
 from rayeval.report.spent import spent, spent_table
 from rayeval.report.tables import Tables
+from rayeval.report.trust import unsure
 from rayeval.words import percent
 
 BUYS = (("closed_book", "answer", "context buys"),
@@ -20,6 +21,9 @@ BUYS = (("closed_book", "answer", "context buys"),
 """(less, more, what the difference is)."""
 HELD = ("right", "partly right", "wrong", "not known", "refused")
 """What became of an answer, as answers are counted by what their context held."""
+UNSURE = " *"
+"""Marks a metric whose judge is not calibrated for it."""
+MARKED = "* by a judge that is not calibrated for it: it says where to look, and passes no gate"
 MEANT = ("answer_correctness", "claim_f1", "faithfulness", "contains_reference", "exact_match",
          "token_f1", "rouge_l", "abstained")  # fmt: skip
 """The metrics whose differences between brackets mean something."""
@@ -135,15 +139,18 @@ def metric_table(run: Tables) -> Shown:
     cells = {(r["stage"], r["metric"]): r for r in run.aggregate.iter_rows(named=True)
              if r["stage"] in stages}  # fmt: skip
     names = dict.fromkeys(metric for _, metric in cells)
+    open_ = unsure(run)
     rows = []
     for name in names:
         every = [cells.get((stage, name)) for stage in stages]
         if any(cell and (cell["n"] or cell["n_error"]) for cell in every):
             means = [_mean(cell) for cell in every]
             counts = [_each([cell[kind] for cell in every if cell]) for kind in ("n", "n_error")]
-            rows.append(Row(name, (*means, counts[0], counts[1] if counts[1] != "0" else "")))
+            n, errors = counts[0], counts[1] if counts[1] != "0" else ""
+            rows.append(Row(name + UNSURE * (name in open_), (*means, n, errors)))
+    notes = (MARKED,) if any(row.name.endswith(UNSURE) for row in rows) else ()
     return Shown("Answers (means over all questions)", ("metric", *stages, "n", "errors"),
-                 tuple(rows))  # fmt: skip
+                 tuple(rows), notes)  # fmt: skip
 
 
 def _each(counts: list[int]) -> str:

@@ -13,6 +13,7 @@ from rayeval.judge.tasks import EVERY
 from rayeval.report.plain import shortened
 from rayeval.report.repeats import folded
 from rayeval.report.tables import Tables
+from rayeval.report.trust import standings_json
 from rayeval.words import percent, plural
 
 Judged = Mapping[str, Any]
@@ -65,6 +66,7 @@ def judge_json(run: Tables) -> dict[str, Any] | None:
         **run.manifest["judge"],
         "outcomes": counts(run),
         "errors": run.judgements["error"].count(),
+        "calibration": standings_json(run),
         "self_agreement": {
             task: {"agreement": equal / n, "n": n} for task, (equal, n) in same.items()
         },

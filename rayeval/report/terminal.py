@@ -45,6 +45,7 @@ def run_text(run: Tables) -> str:
         parts.append(titled(f"By slice, at {facts.stages[-1]}", _slices(facts)))
     if judged := tuple(judge_text(run)):
         parts.append(listed("Judge: usable replies by task", judged))
+        parts.append(listed("Judge: what people's labels say of it", facts.trust))
     if facts.latency:
         parts.append(titled("Latency in ms", _latency(facts)))
     if facts.warnings:
