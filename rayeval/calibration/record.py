@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rayeval import files
 from rayeval.calibration.calibrated import LANGUAGE, UNSTATED
 from rayeval.errors import ConfigError
-from rayeval.judge.record import FLOOR, Judge, Record, pinned
+from rayeval.judge.record import FEWEST, FLOOR, Judge, Record, pinned
 
-__all__ = ["FLOOR", "Judge", "Record", "Records", "pinned", "read_records", "records_of"]
+__all__ = ["FEWEST", "FLOOR", "Judge", "Record", "Records", "pinned", "read_records", "records_of"]
 
 
 class Records(BaseModel):

@@ -154,7 +154,8 @@ def _status(failure: Mapping[str, Any] | None) -> str:
         return "unanswerable"
     if failure["status"] != "failed":
         return str(failure["status"])
-    return f"failed: {failure['code']} at {failure['stage']} (group {failure['group_id']})"
+    group = "" if failure["group_id"] is None else f" (group {failure['group_id']})"
+    return f"failed: {failure['code']} at {failure['stage']}{group}"
 
 
 def _contributing(failure: Mapping[str, Any] | None) -> list[str]:

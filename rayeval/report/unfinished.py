@@ -10,6 +10,9 @@ import polars as pl
 from rayeval.report.tables import Tables
 from rayeval.words import plural
 
+STOPPED = ("budget", "failed", "timed_out")
+"""Outcomes that say nothing of the judge or the answer: another run may have a verdict."""
+
 
 def unfinished(run: Tables) -> list[str]:
     """A few words for each; none where every question was scored, answered and judged."""
@@ -44,9 +47,8 @@ def _verdicts(run: Tables) -> Iterator[str]:
     for part in run.parts("judgements", ["outcomes"]):
         rows = part.explode("outcomes").drop_nulls().unnest("outcomes")
         kinds.update(dict(rows["outcome"].value_counts().iter_rows()))
-    whole = kinds.total()
-    kinds.pop("ok", None)
-    yield from _told(kinds, whole, "request of the judge", "requests of the judge")
+    stopped = Counter({kind: kinds[kind] for kind in STOPPED})
+    yield from _told(stopped, kinds.total(), "request of the judge", "requests of the judge")
 
 
 def _told(kinds: Counter[str], whole: int, one: str, several: str | None = None) -> Iterator[str]:
