@@ -1,8 +1,10 @@
 """Words for numbers of things."""
 
+import math
+
 import pytest
 
-from rayeval.words import blank, plural, verb
+from rayeval.words import blank, percent, plural, verb
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,18 @@ def test_a_noun_with_another_plural():
 def test_what_nobody_sees_is_blank(text):
     assert blank(text)
     assert not blank(f"{text}가{text}")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        pytest.param(3 / 24, "13%", id="a half goes up"),
+        pytest.param(5 / 8, "63%", id="whatever stands before it"),
+        pytest.param(29 / 200, "15%", id="also where 100 times it is less as a float"),
+        pytest.param(0.124, "12%", id="less than a half goes down"),
+        pytest.param(1.0, "100%", id="all"),
+        pytest.param(math.nan, "–", id="of nothing"),
+    ],
+)
+def test_percent_rounds_halves_upwards(share, said):
+    assert percent(share) == said

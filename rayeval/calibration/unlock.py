@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from rayeval.calibration.record import Record
-
-EXTRACTS = "claims"
-"""The task that takes claims out of an answer. It gives no verdict: where others judge the claims,
-theirs need a record; where nothing else is asked, it needs one of its own."""
+from rayeval.judge.record import Record, deciding
 
 
 def locked(
@@ -26,8 +22,8 @@ def locked(
     """
     if not pins:
         return "the run names no judge"
-    for task in [name for name in tasks if name != EXTRACTS] or tasks:
-        valid = [record for record in records if _is(record, pins, task)]
+    for task in deciding(tasks):
+        valid = [record for record in records if record.is_of(pins, task)]
         for language in sorted(languages, key=str):
             about = [record for record in valid if record.judge.language == language]
             if not about:
@@ -40,16 +36,3 @@ def locked(
             if None not in short:
                 return f"the judge may not decide {task}: {short[0]}"
     return None
-
-
-def _is(record: Record, pins: Mapping[str, Any], task: str) -> bool:
-    """Whether a record is of exactly this judge at this task."""
-    prompt = pins["prompts"].get(task)
-    judge = record.judge
-    return (
-        prompt is not None
-        and judge.task == task
-        and judge.model == pins["model"]
-        and judge.revision == pins["revision"]
-        and judge.prompt == prompt["hash"]
-    )

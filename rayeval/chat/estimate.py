@@ -23,6 +23,9 @@ class Estimate:
     """None without prices."""
     requests_least: int
     """So many are sent for sure, if the log has none of them."""
+    logged: int | None = None
+    """Requests that the log answers already, not counted in the other figures; None: it was not
+    looked up, and they are counted."""
 
 
 def estimate(config: Chat, requests: Iterable[Request]) -> Estimate:

@@ -31,17 +31,24 @@ def run(
     Example: `rayeval run configs/quickstart.yaml --set chunk.size=300`
     """
     from rayeval.execution.evaluate import preview, run_config
+    from rayeval.execution.hints import hints
     from rayeval.execution.job import Options
     from rayeval.execution.load import load_config
     from rayeval.execution.progress import Bars
-    from rayeval.report.terminal import dry_run_text, run_text
+    from rayeval.report.dry_run import dry_run_text, over_budget, total
+    from rayeval.report.terminal import run_text
 
     loaded = load_config(config, sets or ())
     where = Options(runs, store, ray, ray_address, workers, limit)
     if dry_run:
         rows, asked = preview(loaded, where)
-        document = {"steps": rows, "requests": asked}
-        options.print_json(document) if json else print(dry_run_text(rows, asked))  # noqa: T201
+        notes = [str(problem) for problem in hints(loaded.config, loaded.path)]
+        if json:
+            warnings = [*over_budget(asked), *notes]
+            document = {"steps": rows, "requests": asked, "total": total(asked)}
+            options.print_json({**document, "warnings": warnings})
+        else:
+            print(dry_run_text(rows, asked, notes))  # noqa: T201
         return EXIT_PASS
     with Bars() as bars:
         result = run_config(loaded, where, bars)

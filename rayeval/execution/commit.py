@@ -19,6 +19,7 @@ from rayeval.execution.models import judge_pins, judge_records, models
 from rayeval.execution.plan.plan import Inputs, Plan, Steps
 from rayeval.execution.runs import MANIFEST, PLAN, Run, sealed
 from rayeval.execution.store import read
+from rayeval.report.unfinished import unfinished
 from rayeval.report.write import write_report
 
 
@@ -55,7 +56,7 @@ def seal(job: Job, value: dict[str, Any], written: dict[str, dict[str, Any]]) ->
     for name, data in write_report(run).items():
         written[name] = files.put(job.folder, name, data)
     written[PLAN] = files.described(files.read_bytes(f"{job.folder}/{PLAN}"))
-    value |= {"ended": manifest.now(), "files": written}
+    value |= {"ended": manifest.now(), "files": written, "unfinished": unfinished(run)}
     files.write_json(f"{job.folder}/{MANIFEST}", sealed(value))
 
 

@@ -2,43 +2,42 @@
 
 `requests_least` of a judge are those that wait for no answer: all that is asked if every answer is
 refused. The other figures are upper bounds: a token is taken to stand in every two bytes of a
-prompt (`chat.budget`), replies to be as long as they may be, contexts to be full of the largest
-chunks (gold's too), and every task to apply. What the log of earlier replies spares is not taken
-off.
+prompt (`chat.budget`), replies to be as long as they may be. Where a step's inputs are stored its
+requests are known and only those count that the log of earlier replies lacks (`peeking`); else
+contexts are taken to be full of the largest chunks (gold's too), and every task to apply.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 
-from rayeval.answer.config import Variant
-from rayeval.chat.budget import PER_TOKEN, prompt_tokens
+from rayeval.answer import stage as answering
+from rayeval.answer.config import OpenAIAnswer, Variant, VllmAnswer
+from rayeval.chat.budget import prompt_tokens
 from rayeval.chat.config import Chat
-from rayeval.chat.engine import Request
+from rayeval.chat.engine import Engine, Request
 from rayeval.chat.estimate import Estimate
 from rayeval.chat.record import cost_usd
-from rayeval.columns import Ints, combined
-from rayeval.context.live import HttpSelector, PythonSelector
-from rayeval.context.selection import Budget, TopK
-from rayeval.execution import inputs
+from rayeval.columns import Ints
 from rayeval.execution.config import RunConfig
 from rayeval.execution.latency import WARM_UP
+from rayeval.execution.peeking import Peeked, peeked
 from rayeval.execution.plan.answer import column_of
 from rayeval.execution.plan.plan import Plan
-from rayeval.execution.store import Output, read
-from rayeval.golden.load import in_splits, load_questions
+from rayeval.execution.sizes import Sizes, sizes_of
+from rayeval.execution.step import Step
+from rayeval.execution.store import Output
+from rayeval.judge import stage as judging
 from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.judge.tasks import EVERY, EXTRACTING
+from rayeval.stage import Stage
 
-UNIT_BYTES = {"chars": 4, "words": 24, "tokens": 8}
-"""The most that one of them takes, where no chunks are there to be measured."""
-FENCED = 48
-"""Tokens of heading and fences around a passage or claim."""
 BLANK: Mapping[str, Any] = {"question": "", "text": "", "reference": "", "answer": "",
                             "marks": ["E1"], "passages": [], "claims": []}  # fmt: skip
 READS = {
@@ -56,33 +55,17 @@ READS = {
 NOTHING = Estimate(0, 0, 0, None, 0)
 UNANSWERED = frozenset({"reference_claims", "reference_support", "relevance"})
 """Asked whatever is answered, or refused."""
+Answer = OpenAIAnswer | VllmAnswer
+Judge = OpenAIJudge | VllmJudge
 ONCE = frozenset({"reference_claims", "relevance"})
 """The same for every repeat of an answer, and so asked once."""
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """Tokens of what prompts are filled with, a row per question."""
-
-    question: Ints
-    reference: Ints
-    """0: there is none."""
-    history: Ints
-    context: int
-
-    def of(self, name: str, chat: Chat, answer_tokens: int) -> Ints | int:
-        """Of one of `READS`; claims are as long as the judge may write them."""
-        if name in ("question", "reference", "context"):
-            found: Ints | int = getattr(self, name)
-            return found
-        return answer_tokens if name == "answer" else chat.max_completion_tokens + FENCED
 
 
 def estimates(config: RunConfig, plan: Plan, root: str, limit: int | None) -> list[dict[str, Any]]:
     """A row per step that asks a chat model and is not finished, and one of the latency pass."""
     if config.answer is None:
         return []
-    sizes = _sizes(config, plan, root, limit)
+    sizes = sizes_of(config, plan, root, limit)
     n = len(sizes.question)
     found = {column_of(v): _answers(config, v, sizes) for v in config.answer.variants}
     if config.judge is not None:
@@ -92,9 +75,51 @@ def estimates(config: RunConfig, plan: Plan, root: str, limit: int | None) -> li
             found["judged_again"] = _again(config, config.judge, sizes, again)
     keys = {step.name: step.key for step in plan.steps}
     found = {name: e for name, e in found.items() if Output(root, keys[name]).manifest() is None}
+    found |= _known(config, plan, root, sizes, found)
     if sample := min(config.latency.sample, n):
         found["latency"] = _timed(config, sizes, sample)
     return [{"step": name, **asdict(one), **_ends(config, name)} for name, one in found.items()]
+
+
+def _known(
+    config: RunConfig, plan: Plan, root: str, sizes: Sizes, wanted: Collection[str]
+) -> dict[str, Estimate]:
+    """Of the steps whose inputs are there: what the log lacks."""
+    steps = {step.name: step for step in plan.steps if step.name in wanted}
+    found: dict[str, Estimate] = {}
+    given: dict[str, Sequence[pa.Table]] = {}
+    for name, step in steps.items():
+        chat = config.judge if name.startswith("judged") else config.answer
+        if chat is None or config.answer is None:
+            continue
+        seen = peeked(root, step, chat, _builder(config.answer, config.judge, step), given)
+        if seen is None:
+            continue
+        judge = config.judge if name == "judged" else None
+        waiting = [] if judge is None else list(_waiting(config, judge, sizes, seen))
+        tokens = np.array(list(seen.lacking.values()), np.int64)
+        least = _total(chat, [tokens]).requests
+        found[name] = replace(_total(chat, [tokens, *waiting], least), logged=seen.known)
+        if judge is not None and not waiting:
+            given[step.key] = seen.tables
+    return found
+
+
+def _builder(answer: Answer, judge: Judge | None, step: Step) -> Callable[[Engine], Stage]:
+    """The step's stage over another engine."""
+    if judge is not None and step.name.startswith("judged"):
+        return partial(judging.build, judge, again=step.name == "judged_again")
+    variant: Any = step.identity["variant"]
+    column, depth = step.identity.get("column"), step.identity.get("depth")
+    return lambda engine: answering.build(answer, variant, engine, column=column, depth=depth)
+
+
+def _waiting(config: RunConfig, judge: Judge, sizes: Sizes, seen: Peeked) -> Iterator[Ints]:
+    """Tokens of what may be asked about claims that are lacking: each as large as any may be."""
+    tasks = dict(_tasks(config, judge, sizes))
+    for task, n in seen.waiting().items():
+        if task in tasks and len(tasks[task]):
+            yield np.full(n, tasks[task].max())
 
 
 def _ends(config: RunConfig, name: str) -> dict[str, Any]:
@@ -103,7 +128,7 @@ def _ends(config: RunConfig, name: str) -> dict[str, Any]:
     return chat.budget.model_dump() if chat is not None else {}
 
 
-def _timed(config: RunConfig, sizes: _Sizes, n: int) -> Estimate:
+def _timed(config: RunConfig, sizes: Sizes, n: int) -> Estimate:
     """Each question once more, and some before to warm up: the largest, as nobody knows which."""
     if config.answer is None:
         return NOTHING
@@ -111,14 +136,14 @@ def _timed(config: RunConfig, sizes: _Sizes, n: int) -> Estimate:
     return _total(config.answer, [tokens[:n], tokens[: min(n, WARM_UP)]])
 
 
-def _answers(config: RunConfig, variant: Variant, sizes: _Sizes) -> Estimate:
+def _answers(config: RunConfig, variant: Variant, sizes: Sizes) -> Estimate:
     answer = config.answer
     if answer is None:
         return NOTHING
     return _total(answer, [_prompts(config, variant, sizes)] * answer.repeats)
 
 
-def _prompts(config: RunConfig, variant: Variant, sizes: _Sizes) -> Ints:
+def _prompts(config: RunConfig, variant: Variant, sizes: Sizes) -> Ints:
     """(n_questions,): tokens of each one's request."""
     answer = config.answer
     if answer is None:
@@ -130,7 +155,7 @@ def _prompts(config: RunConfig, variant: Variant, sizes: _Sizes) -> Ints:
     return own + sizes.question + sizes.history + context
 
 
-def _judge(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes) -> Estimate:
+def _judge(config: RunConfig, judge: Judge, sizes: Sizes) -> Estimate:
     """Of every answer; what is the same for all its repeats once."""
     answer = config.answer
     if answer is None:
@@ -147,7 +172,7 @@ def _judge(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes) -> 
     return _total(judge, tokens, least)
 
 
-def _again(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes, n: int) -> Estimate:
+def _again(config: RunConfig, judge: Judge, sizes: Sizes, n: int) -> Estimate:
     """Of the largest `n`, since nobody knows yet which are drawn."""
     extracted = {task.name for task in EXTRACTING}
     found = {t: one for t, one in _tasks(config, judge, sizes) if t not in extracted}
@@ -155,9 +180,7 @@ def _again(config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes, n: 
     return _total(judge, list(largest.values()), 0)  # the sample may have no reference answer
 
 
-def _tasks(
-    config: RunConfig, judge: OpenAIJudge | VllmJudge, sizes: _Sizes
-) -> Iterator[tuple[str, Ints]]:
+def _tasks(config: RunConfig, judge: Judge, sizes: Sizes) -> Iterator[tuple[str, Ints]]:
     """(task, tokens of its prompt for every question that it may be asked of)."""
     prompts, asked = judge.loaded(), set(judge.asked)
     answer_tokens = config.answer.max_completion_tokens if config.answer else 0
@@ -178,50 +201,3 @@ def _total(config: Chat, tokens: list[Ints], least: int | None = None) -> Estima
     completion = requests * config.max_completion_tokens
     usd = cost_usd(config.prices, prompt, completion)
     return Estimate(requests, prompt, completion, usd, requests if least is None else least)
-
-
-def _sizes(config: RunConfig, plan: Plan, root: str, limit: int | None) -> _Sizes:
-    golden = config.golden
-    table, _ = load_questions(golden.path, golden.format, relevant=config.metrics.relevant)
-    table = in_splits(table, golden.splits)
-    table = table if limit is None else table.slice(0, limit)
-    history = [
-        sum(len(turn["content"].encode()) // PER_TOKEN + FENCED for turn in turns or ())
-        for turns in table["history"].to_pylist()
-    ]
-    return _Sizes(
-        _tokens(table["question"]),
-        _tokens(table["reference_answer"]),
-        np.array(history, np.int64),
-        _context(config, plan, root),
-    )
-
-
-def _tokens(texts: Any) -> Ints:
-    """Of every text, from above; 0 where there is none."""
-    sizes = pc.fill_null(pc.binary_length(combined(texts)), 0)
-    found: Ints = np.asarray(sizes).astype(np.int64)
-    return np.where(found > 0, found // PER_TOKEN + FENCED, 0)
-
-
-def _context(config: RunConfig, plan: Plan, root: str) -> int:
-    """Tokens of a context that is full."""
-    largest = _largest_chunk(config, plan, root)
-    match config.context:
-        case None:
-            depth = config.answer.depth if config.answer else 0
-        case TopK(depth=depth):
-            pass
-        case Budget(max_tokens=most, depth=limit):
-            depth = limit or -(-most * UNIT_BYTES["tokens"] // max(1, largest))
-        case HttpSelector(candidates=depth) | PythonSelector(candidates=depth):
-            pass
-    return depth * (largest // PER_TOKEN + FENCED)
-
-
-def _largest_chunk(config: RunConfig, plan: Plan, root: str) -> int:
-    """In bytes: measured where the chunks are there, else as large as it may be."""
-    if Output(root, plan.chunks.key).manifest() is None:
-        return config.chunk.size * UNIT_BYTES[config.chunk.unit]
-    texts = (read(path, ["text"])["text"] for path in inputs.paths(root, plan.chunks.key))
-    return max((pc.max(pc.binary_length(text)).as_py() or 0 for text in texts), default=0)

@@ -20,6 +20,7 @@ from rayeval.execution.config import RunConfig
 from rayeval.execution.driver import Done, parts_of, rows_ahead, run_step
 from rayeval.execution.estimates import estimates
 from rayeval.execution.executor import Executor
+from rayeval.execution.hints import hints
 from rayeval.execution.job import Job, Options
 from rayeval.execution.load import Loaded
 from rayeval.execution.local import LocalExecutor
@@ -76,11 +77,14 @@ def execute(job: Job, watcher: Watcher) -> Run:
         inputs = find_inputs(job.of_run, executor)
         job.pin(inputs.pins)
         plan = make_plan(job.of_run, inputs, job.options.limit, job.options.root)
+        odd = [str(problem) for problem in hints(job.of_run, job.config_path)]
+        for line in odd:
+            watcher.say(f"warning  {line}")
         done, warnings = compute(job.options.root, plan, executor, watcher)
         if sample := job.of_run.latency.sample:
             n = min(sample, done[plan.resolved.key].rows)
             watcher.say(f"  {'latency':<22} {n:>9,} questions, measured one at a time …")
-        commit_run(job, inputs, plan, done, warnings, executor)
+        commit_run(job, inputs, plan, done, [*odd, *warnings], executor)
     return Run(job.folder)
 
 

@@ -8,6 +8,7 @@ from rayeval.errors import Problem
 from rayeval.execution.config import RunConfig
 from rayeval.execution.doctor import probes
 from rayeval.execution.evaluate import executor_of
+from rayeval.execution.hints import hints
 from rayeval.execution.job import Options
 from rayeval.execution.load import read_config, validated
 from rayeval.execution.plan.plan import make_plan
@@ -37,6 +38,7 @@ def examine(
         reading = read_values(values, path, options.root, executor)
     problems += reading.problems
     if config is not None:
+        problems += hints(config, path)
         for _, probe in probes(config):
             tried(probe, path, problems)
         tried(lambda: make_plan(config, reading.inputs), path, problems)

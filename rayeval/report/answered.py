@@ -9,15 +9,21 @@ from typing import Any
 import polars as pl
 
 from rayeval.metrics.totals import SYNTHETIC
-from rayeval.report.shown import Row, Shown
+from rayeval.report.scores import score_table
+from rayeval.report.shown import Row, Shown, signed
 from rayeval.report.spent import spent, spent_table
 from rayeval.report.tables import Tables
+from rayeval.report.trust import unsure
+from rayeval.words import percent
 
 BUYS = (("closed_book", "answer", "context buys"),
         ("answer", "gold_context", "perfect retrieval would buy"))  # fmt: skip
 """(less, more, what the difference is)."""
 HELD = ("right", "partly right", "wrong", "not known", "refused")
 """What became of an answer, as answers are counted by what their context held."""
+UNSURE = " *"
+"""Marks a metric whose judge is not calibrated for it."""
+MARKED = "* by a judge that is not calibrated for it: it says where to look, and passes no gate"
 MEANT = ("answer_correctness", "claim_f1", "faithfulness", "contains_reference", "exact_match",
          "token_f1", "rouge_l", "abstained")  # fmt: skip
 """The metrics whose differences between brackets mean something."""
@@ -133,15 +139,18 @@ def metric_table(run: Tables) -> Shown:
     cells = {(r["stage"], r["metric"]): r for r in run.aggregate.iter_rows(named=True)
              if r["stage"] in stages}  # fmt: skip
     names = dict.fromkeys(metric for _, metric in cells)
+    open_ = unsure(run)
     rows = []
     for name in names:
         every = [cells.get((stage, name)) for stage in stages]
         if any(cell and (cell["n"] or cell["n_error"]) for cell in every):
             means = [_mean(cell) for cell in every]
             counts = [_each([cell[kind] for cell in every if cell]) for kind in ("n", "n_error")]
-            rows.append(Row(name, (*means, counts[0], counts[1] if counts[1] != "0" else "")))
+            n, errors = counts[0], counts[1] if counts[1] != "0" else ""
+            rows.append(Row(name + UNSURE * (name in open_), (*means, n, errors)))
+    notes = (MARKED,) if any(row.name.endswith(UNSURE) for row in rows) else ()
     return Shown("Answers (means over all questions)", ("metric", *stages, "n", "errors"),
-                 tuple(rows))  # fmt: skip
+                 tuple(rows), notes)  # fmt: skip
 
 
 def _each(counts: list[int]) -> str:
@@ -161,7 +170,7 @@ def _brackets(run: Tables) -> Shown:
     rows = []
     for less, more, what in BUYS:
         for metric, (low, high, mean, n) in found.get(f"{more} − {less}", {}).items():
-            rows.append(Row(f"{what}: {metric}", (low, high, f"{mean:+.3f}", str(n))))
+            rows.append(Row(f"{what}: {metric}", (low, high, signed(mean), str(n))))
     return Shown("Brackets (means over the same questions)", ("", "from", "to", "difference", "n"),
                  tuple(rows))  # fmt: skip
 
@@ -216,25 +225,12 @@ def _rates(stage: str, found: Mapping[str, Any]) -> Iterator[str]:
         return
     said = [
         f"{found[f'{kind}_refusals']:,} of {found[which]:,} answers to {which} questions "
-        f"({kind}, {found[f'{kind}_refusal']:.0%})"
+        f"({kind}, {percent(found[f'{kind}_refusal'])})"
         for kind, which in (("right", "unanswerable"), ("false", "answerable"))
         if found[which]
     ]
-    more = f"; accuracy {found['accuracy']:.0%}"
+    more = f"; accuracy {percent(found['accuracy'])}"
     if found["right_refusals"] + found["false_refusals"]:
-        more += f", precision {found['precision']:.0%}"
+        more += f", precision of refusals {percent(found['precision'])}"
     both = found["unanswerable"] and found["answerable"]
     yield f"{stage}: refused {', '.join(said)}{more if both else ''}"
-
-
-def score_table(run: Tables) -> Shown:
-    """How well every stage's best score tells whether there is an answer."""
-    rows = []
-    for row in run.thresholds.filter(pl.col("slice").is_null()).iter_rows(named=True):
-        names = ("auroc", "area", "threshold", "right_refusal", "false_refusal")
-        numbers = [math.nan if row[name] is None else row[name] for name in names]
-        rows.append(Row(row["stage"], (*numbers, str(row["n_test"]))))
-    refused = ("right refusals", "false refusals", "of test")
-    columns = ("stage", "AUROC", "risk area", "threshold of dev", *refused)
-    title = "Best score: answerable against unanswerable questions"
-    return Shown(title, columns, tuple(rows))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 from rich.console import Console
 from rich.text import Text
 
+from rayeval.report.repeats import folded
 from rayeval.report.tables import Tables
 
 Answer = Mapping[str, Any]
@@ -29,27 +30,34 @@ def answers_json(run: Tables, question_id: str) -> list[dict[str, Any]]:
 
 
 def answer_lines(answers: Sequence[Answer]) -> list[str]:
-    """The same, to be read: a block for each variant."""
+    """The same, to be read: a block for each variant, equal repeats once."""
     lines: list[str] = []
     last = None
-    for answer in answers:
-        if answer["variant"] != last:
-            last = answer["variant"]
+    for which, alike in folded(answers, _said):
+        if alike[0]["variant"] != last:
+            last = alike[0]["variant"]
             lines += ["", f"{last}:"]
-        several = sum(one["variant"] == last for one in answers) > 1
-        lines += _lines(answer, f"{answer['repeat'] + 1}. " if several else "")
+        lines += _lines(alike, f"{which}. " if which else "")
     return lines
 
 
-def _lines(answer: Answer, number: str) -> list[str]:
+def _said(answer: Answer) -> Hashable:
+    cited = tuple((one["mark"], one["chunk_id"]) for one in answer["citations"] or ())
+    return answer["error"], answer["abstained"], answer["answer"], cited
+
+
+def _lines(alike: Sequence[Answer], number: str) -> list[str]:
+    """Answers that say the same."""
+    answer = alike[0]
     said = answer["error"] and f"error: {answer['error']}"
     said = said or ("abstained" if answer["abstained"] else answer["answer"] or "")
     whole = Text(" ".join(f"{number}{said}".split())).wrap(Console(), WIDTH)
     lines = [f"  {line.plain.rstrip()}" for line in whole]
     if cited := answer["citations"]:
         lines.append(f"      cites {', '.join(map(_cited, cited))}")
-    if took := _took(answer):
-        lines.append(f"      {took}")
+    took = list(dict.fromkeys(filter(None, map(_took, alike))))
+    each = " each" if len(took) == 1 and len(alike) > 1 else ""
+    lines += [f"      {one}{each}" for one in took]
     return lines
 
 

@@ -12,7 +12,7 @@ from rayeval.gates.verdicts import Verdict, Word
 from rayeval.report.plain import printable
 from rayeval.report.terminal import headed, number, rendered
 from rayeval.report.write import cell
-from rayeval.words import plural
+from rayeval.words import percent, plural
 
 
 class Verdicts(Protocol):
@@ -68,7 +68,7 @@ def reach(judged: Verdicts) -> str:
     return (
         f"{plural(judged.questions, 'question')} in {plural(judged.clusters, 'cluster')}: a share "
         f"near 50% is known to "
-        f"about ±{share:.0%} for questions like these. Gates of scope `set` speak of these "
+        f"about ±{percent(share)} for questions like these. Gates of scope `set` speak of these "
         f"questions alone."
     )
 

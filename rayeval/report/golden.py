@@ -13,7 +13,7 @@ from rayeval.errors import Problem
 from rayeval.golden.change import Anchoring, Change
 from rayeval.golden.problems import shown
 from rayeval.report.terminal import headed, listed, rendered, titled
-from rayeval.words import plural
+from rayeval.words import percent, plural
 
 EACH = 3
 """How many problems of a kind are shown."""
@@ -121,7 +121,7 @@ def split_text(found: Mapping[str, Any]) -> str:
     """How the questions were dealt out, and what leaks all the same."""
     table = headed("split", "questions", "groups", "share", "wanted")
     for name, part in found["splits"].items():
-        share, wanted = f"{part['share']:.0%}", f"{part['wanted']:.0%}"
+        share, wanted = percent(part["share"]), percent(part["wanted"])
         table.row(name, f"{part['questions']:,}", f"{part['groups']:,}", share, wanted)
     size = f"{found['groups']:,} groups by {found['by']}, the largest of {found['largest_group']:,}"
     lines = [f"{size} questions; each stays together, so shares are met roughly"]
@@ -160,7 +160,7 @@ def stats_text(found: Mapping[str, Any]) -> str:
     table = headed("what", "", "questions", "share")
     for field, counts in found["counts"].items():
         for number, (value, count) in enumerate(counts.items()):
-            table.row(field if number == 0 else "", value, f"{count:,}", f"{count / total:.0%}")
+            table.row(field if number == 0 else "", value, f"{count:,}", percent(count / total))
     sizes = headed("slice", "questions", "clusters", "shows", "more for " + f"{found['detect']:g}")
     for name, part in found["slices"].items():
         more = f"{part['lacking']:,}" if part["lacking"] else ""
@@ -169,7 +169,7 @@ def stats_text(found: Mapping[str, Any]) -> str:
     drawn = found["clusters"]
     lines = [
         f"{drawn['count']:,} clusters, the largest ({drawn['largest']}) with "
-        f"{drawn['questions']:,} questions, {drawn['share']:.0%} of all",
+        f"{drawn['questions']:,} questions, {percent(drawn['share'])} of all",
         f"{found['evidence']['pieces']:,} pieces of evidence, {found['evidence']['spans']:,} spans",
         "`shows`: the smallest difference of two runs that a slice's counted questions show",
     ]

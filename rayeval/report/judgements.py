@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,10 @@ import polars as pl
 from rayeval.judge.agreement import self_agreement
 from rayeval.judge.tasks import EVERY
 from rayeval.report.plain import shortened
+from rayeval.report.repeats import folded
 from rayeval.report.tables import Tables
-from rayeval.words import plural
+from rayeval.report.trust import standings_json
+from rayeval.words import percent, plural
 
 Judged = Mapping[str, Any]
 
@@ -28,8 +31,19 @@ def judgements_json(run: Tables, question_id: str) -> list[dict[str, Any]]:
 
 
 def judgement_lines(judged: Sequence[Judged]) -> list[str]:
-    """The same, to be read."""
-    return [line for one in judged for line in _lines(one)]
+    """The same, to be read; repeats that were judged alike once."""
+    return [line for which, alike in folded(judged, _verdict) for line in _lines(alike[0], which)]
+
+
+def _verdict(one: Judged) -> str:
+    """All that is shown of it."""
+    shown = ("error", "correctness", "relevance", "claims", "reference_claims")
+    bad = [
+        (each["task"], each["outcome"], each["reason"])
+        for each in one["outcomes"] or ()
+        if each["outcome"] != "ok"
+    ]
+    return json.dumps([[one[name] for name in shown], bad])
 
 
 def counts(run: Tables) -> dict[str, dict[str, int]]:
@@ -52,6 +66,7 @@ def judge_json(run: Tables) -> dict[str, Any] | None:
         **run.manifest["judge"],
         "outcomes": counts(run),
         "errors": run.judgements["error"].count(),
+        "calibration": standings_json(run),
         "self_agreement": {
             task: {"agreement": equal / n, "n": n} for task, (equal, n) in same.items()
         },
@@ -70,7 +85,8 @@ def judge_text(run: Tables) -> Iterator[str]:
         why = shortened(f"{first['question_id']}: {first['error']}", 70)
         yield f"{plural(failed.height, 'question')} not judged: {why}"
     for task, (equal, n) in _agreement(run).items():
-        yield f"judged twice, {task}: the same verdict {equal:,} of {n:,} times ({equal / n:.0%})"
+        share = percent(equal / n)
+        yield f"judged twice, {task}: the same verdict {equal:,} of {n:,} times ({share})"
 
 
 def _agreement(run: Tables) -> dict[str, tuple[int, int]]:
@@ -81,11 +97,11 @@ def _agreement(run: Tables) -> dict[str, tuple[int, int]]:
     return self_agreement(first.to_dicts(), again.to_dicts())
 
 
-def _lines(one: Judged) -> Iterator[str]:
+def _lines(one: Judged, which: str) -> Iterator[str]:
     if one["error"]:
         yield from ("", f"judge: error: {one['error']}")
         return
-    number = f" {one['repeat'] + 1}" if one["repeat"] else ""
+    number = f" {which}" if which else ""
     said = [one["correctness"]] if one["correctness"] else []
     if one["relevance"]:
         said.append(f"passages graded {', '.join(str(g['grade']) for g in one['relevance'])}")

@@ -16,7 +16,7 @@ def listing_text(rows: Sequence[Mapping[str, Any]]) -> str:
         return "no finished run here; `rayeval run CONFIG` makes one"
     table = headed("run", "questions", "started", "is")
     for row in rows:
-        said = ", ".join(row["names"]) or ("damaged" if row["problem"] else "")
+        said = ", ".join([*row["names"], *(["damaged"] if row["problem"] else row["unfinished"])])
         count = "" if row["questions"] is None else str(row["questions"])
         table.row(row["run_id"], count, row["started"] or "", said)
     return rendered([table, Text("")])

@@ -16,6 +16,7 @@ from rayeval.report.ended import Asked, Lost, asked, ended
 from rayeval.report.lacking import lacking
 from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
+from rayeval.report.trust import trust_text
 from rayeval.words import plural
 
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
@@ -59,6 +60,8 @@ class Overview:
     status: dict[str, int]
     answers: tuple[Shown, ...]
     """What answers are worth; none where nothing was answered."""
+    trust: tuple[str, ...]
+    """How far people agree with the judge, a line per task; none without one."""
     lost: tuple[Lost, ...]
     latency: tuple[tuple[str, str, float, float, int], ...]
     """(stage, mode, median ms, 95th percentile ms, questions)."""
@@ -91,6 +94,7 @@ def overview(run: Tables) -> Overview:
         denominators=_denominators(end.status, golden.aside),
         status=end.status,
         answers=answered(run),
+        trust=tuple(trust_text(run)),
         lost=end.lost,
         latency=_latency(run.select("latency", ["stage", "mode", "latency_ms"]), stages),
         warnings=tuple(run.manifest["warnings"]),

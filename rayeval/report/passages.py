@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rayeval.report.terminal import rendered
+from rayeval.words import percent
 
 
 class Placed(Protocol):
@@ -61,7 +62,8 @@ def place_text(place: Placed) -> str:
 def near_text(found: Sequence[Mapping[str, Any]]) -> str:
     """Questions that ask nearly the same."""
     lines = [
-        f"  {row['similarity']:.0%} like {row['question_id']}: {row['question']}" for row in found
+        f"  {percent(row['similarity'])} like {row['question_id']}: {row['question']}"
+        for row in found
     ]
     return rendered([Text("Nearly the same question is there already:"), Text("\n".join(lines))])
 

@@ -14,6 +14,7 @@ from rayeval.report.answers import answer_lines, answers_json
 from rayeval.report.judgements import judgement_lines, judgements_json
 from rayeval.report.plain import printable, shortened
 from rayeval.report.tables import Tables
+from rayeval.words import percent
 
 TOP = 5
 
@@ -52,7 +53,7 @@ def question_text(run: Tables, question_id: str) -> str:
     facts = question_json(run, question_id)
     lines = [f"{question_id}  {facts['question']}"]
     if facts["reference_answer"]:
-        lines.append(f"answer    {facts['reference_answer']}")
+        lines.append(f"reference {facts['reference_answer']}")
     lines.append(f"slices    {', '.join(facts['slices'])}")
     lines.append(f"status    {_status(facts['failure'])}")
     lines += [f"          {line}" for line in _contributing(facts["failure"])]
@@ -153,7 +154,8 @@ def _status(failure: Mapping[str, Any] | None) -> str:
         return "unanswerable"
     if failure["status"] != "failed":
         return str(failure["status"])
-    return f"failed: {failure['code']} at {failure['stage']} (group {failure['group_id']})"
+    group = "" if failure["group_id"] is None else f" (group {failure['group_id']})"
+    return f"failed: {failure['code']} at {failure['stage']}{group}"
 
 
 def _contributing(failure: Mapping[str, Any] | None) -> list[str]:
@@ -206,7 +208,7 @@ def _worth_reading(
 
 
 def _hit_line(hit: Mapping[str, Any]) -> str:
-    covers = " ".join(f"{name} {share:.0%}" for name, share in hit["covers"].items())
+    covers = " ".join(f"{name} {percent(share)}" for name, share in hit["covers"].items())
     mark = f"  ◀ {covers}" if covers else ""
     score = " " * 9 if hit["score"] is None else f"{hit['score']:>9.4f}"
     page = f" page {', '.join(map(str, hit['pages']))}" if hit["pages"] else ""

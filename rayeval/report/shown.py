@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def signed(value: float) -> str:
+    """A difference, three decimals; one that rounds to nothing has no sign of its own."""
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
 @dataclass(frozen=True)
 class Row:
     """A line of a table: its name, then numbers or text."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
@@ -16,14 +16,9 @@ from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import printable
 from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
-from rayeval.words import plural
+from rayeval.words import percent, plural
 
 WIDTH = 100
-BOUNDED = (
-    "Requests of a judge: from what is asked if every answer is refused, to every task of all.\n"
-    "Tokens and cost are upper bounds: a token in every two bytes, replies as long as may be, as\n"
-    "many claims as fit in one, no request twice; replies in the log cost nothing."
-)
 BOUNDS = "Questions whose gold is all still there (upper bounds)"
 
 
@@ -45,6 +40,7 @@ def run_text(run: Tables) -> str:
         parts.append(titled(f"By slice, at {facts.stages[-1]}", _slices(facts)))
     if judged := tuple(judge_text(run)):
         parts.append(listed("Judge: usable replies by task", judged))
+        parts.append(listed("Judge: what people's labels say of it", facts.trust))
     if facts.latency:
         parts.append(titled("Latency in ms", _latency(facts)))
     if facts.warnings:
@@ -59,41 +55,6 @@ def metrics_text(run: Tables) -> str:
     facts = overview(run)
     said = (Text(line, style="dim") for line in facts.unscored)
     return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts), *said])
-
-
-def dry_run_text(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]] = ()) -> str:
-    """What a run would compute, and what it would ask of chat models."""
-    table = headed("step", "state", "partitions", "rows", "MB stored")
-    for row in rows:
-        parts = "?" if row["partitions"] is None else row["partitions"]
-        done = f"{row['partitions_stored']}/{parts}"
-        size = f"{row['bytes_stored'] / 1e6:.1f}" if row["bytes_stored"] else ""
-        rows_known = "?" if row["rows"] is None else f"{row['rows']:,}"
-        table.row(row["step"], row["state"], done, rows_known, size)
-    shown: list[RenderableType] = [titled("What would be computed", table)]
-    if any(row["partitions"] is None or row["rows"] is None for row in rows):
-        shown.append(Text("\n? is known once the steps before it are stored"))
-    if asked:
-        shown += [titled("Requests to chat models", _asked(asked)), Text(BOUNDED)]
-    return rendered(shown)
-
-
-def _asked(rows: Sequence[Mapping[str, Any]]) -> _Plain:
-    table = headed("step", "requests", "tokens read ≤", "tokens written ≤", "cost ≤", "budget")
-    for row in rows:
-        cost = "no prices" if row["cost_usd"] is None else f"${row['cost_usd']:,.2f}"
-        least, most = row["requests_least"], row["requests"]
-        requests = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-        counts = (f"{row[name]:,}" for name in ("prompt_tokens", "completion_tokens"))
-        table.row(row["step"], requests, *counts, cost, _budget(row))
-    return table
-
-
-def _budget(row: Mapping[str, Any]) -> str:
-    usd, tokens = row["max_cost_usd"], row["max_tokens"]
-    parts = [f"${usd:,.2f}"] if usd is not None else []
-    parts += [f"{tokens:,} tokens"] if tokens is not None else []
-    return ", ".join(parts) or "none"
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:
@@ -117,7 +78,7 @@ def number(value: float) -> str:
     """Three decimals; counts whole; a dash where undefined."""
     if math.isnan(value):
         return "–"
-    return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
+    return f"{round(value, 3) + 0.0:.3f}" if value < 100 else f"{value:,.0f}"
 
 
 class _Plain(Table):
@@ -176,7 +137,7 @@ def _waterfall(facts: Overview) -> _Plain:
     for stage, count in facts.bounds:
         share = count / facts.answerable if facts.answerable else 0.0
         bar = "█" * round(40 * share)
-        table.row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", f"{share:.0%}")
+        table.row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", percent(share))
     return table
 
 

@@ -92,11 +92,12 @@ def test_a_question_is_shown_with_its_answers(answered):
     command = [sys.executable, "-m", "rayeval", "show", found.path, "q-leave"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     said = text.partition("\nanswer:\n")[2]
-    assert "  1. # Leave Every employee has 25 days of paid leave. Call 123 [E1]\n" in said
+    assert "  1–2. # Leave Every employee has 25 days of paid leave. Call 123 [E1]\n" in said
     assert (
-        "      cites E1 (leave.md)\n      100 tokens read, 20 tokens written, $0.000140\n" in said
+        "      cites E1 (leave.md)\n      100 tokens read, 20 tokens written, $0.000140 each\n"
+        in said
     )
-    assert "\nclosed_book:\n  1. abstained\n" in said
+    assert "\nclosed_book:\n  1–2. abstained\n" in said
     shown = subprocess.run([*command, "--json"], capture_output=True, check=True).stdout
     assert [a["variant"] for a in json.loads(shown)["answers"]] == [
         v for v in ("answer", *BOTH) for _ in range(2)

@@ -81,6 +81,13 @@ def test_spread_within_and_between_questions():
     assert_allclose([row["within"], row["between"]], [math.sqrt(0.02), math.sqrt(0.32 - 0.01)])
 
 
+def test_what_rounding_leaves_of_a_spread_is_none():
+    """Three times the same number has a mean that is not quite it."""
+    table_ = answers(*((name, False, None) for name in "aaabbb"), m=[0.1] * 3 + [0.3 - 0.2] * 3)
+    [row] = spread(table_).to_pylist()
+    assert (row["within"], row["between"]) == (0.0, 0.0)
+
+
 def test_spread_of_answers_given_once_says_nothing():
     assert spread(answers(("a", False, None), ("b", False, None), m=[0, 1])).num_rows == 0
 
@@ -172,17 +179,22 @@ def test_hits_without_scores_have_none():
     assert TopScores(("s",))(table(rows)).num_rows == 0
 
 
-def two_splits():
+def two_splits(refused="t3", times=7):
     """On dev 0.5 parts them; on test it refuses one of two without an answer, and one with."""
-    rows = [("d1", True, "dev", 0.9), ("d2", True, "dev", 0.5), ("d3", False, "dev", 0.2),
-            ("t1", True, "test", 0.7), ("t2", True, "test", 0.4), ("t3", False, "test", 0.3),
+    dev = [("d1", True, 0.9), ("d2", True, 0.5), ("d3", False, 0.2)]
+    many = [
+        (f"{name}-{n}", can, "dev", score) for name, can, score in dev for n in range(3 * times)
+    ]
+    rows = [*many, ("t1", True, "test", 0.7), ("t2", True, "test", 0.4), ("t3", False, "test", 0.3),
             ("t4", False, "test", 0.6)]  # fmt: skip
     asked = questions(*((name, can, split, ["x"]) for name, can, split, _ in rows))
     found = Separation(("s",), "s")
     scores = scored(*((name, "s", score) for name, _, _, score in rows))
-    said = [(name, False, "right") for name, can, _, _ in rows if can]
+    said = [(name, name == refused, None if name == refused else "right") for name, can, *_ in rows
+            if can]  # fmt: skip
     given = answers(*said, ("t3", True, None), ("t4", False, None))
-    found.add(scores, ended(d1=["s"], d2=["s"], t1=["s"], t2=[]), asked, given)
+    whole = {name: ["s"] for name, can, *_ in rows if can}
+    found.add(scores, ended(**{**whole, "t2": []}), asked, given)
     return found
 
 
@@ -190,24 +202,40 @@ def test_a_threshold_is_chosen_on_dev_and_applied_on_test():
     rows = {(r["stage"], r["slice"]): r for r in two_splits().thresholds().to_pylist()}
     assert set(rows) == {(stage, part) for stage in ("s", "answer") for part in (None, "x")}
     row = rows["s", None]
-    assert (row["threshold"], row["calibrated_on"], row["n_dev"], row["n_test"]) == (
-        0.5,
-        "all",
-        3,
-        4,
-    )
+    assert (row["threshold"], row["calibrated_on"]) == (0.5, "all")
+    assert (row["n_dev"], row["n_dev_unanswerable"], row["n_test"]) == (63, 21, 4)
     assert (row["right_refusal"], row["false_refusal"], row["accuracy"]) == (0.5, 0.5, 0.5)
-    assert (row["n_answerable"], row["n_unanswerable"]) == (4, 3)
-    assert rows["s", "x"]["calibrated_on"] == "all"  # too small for one of its own
-    assert row["unanswerable_p50"] == 0.3
+    assert (row["n_answerable"], row["n_unanswerable"]) == (44, 23)
+    assert row["unanswerable_p50"] == 0.2
+
+
+def test_too_few_questions_choose_no_threshold():
+    """19 answerable ones that any score would part from 20 others decide nothing."""
+    rows = {(r["stage"], r["slice"]): r for r in two_splits(times=6).thresholds().to_pylist()}
+    assert all(math.isnan(row["threshold"]) for row in rows.values())
+    row = rows["s", None]
+    assert (row["calibrated_on"], row["n_dev"], row["n_dev_unanswerable"]) == (None, 54, 18)
+    assert math.isnan(row["right_refusal"])
+
+
+def test_refusals_change_nothing_of_how_well_a_score_parts_questions():
+    """The answers' score is that of the stage before: a question that was refused keeps it."""
+    for refused in ("t2", "d1-0"):
+        rows = {
+            r["stage"]: r for r in two_splits(refused).thresholds().to_pylist() if not r["slice"]
+        }
+        same = ("auroc", "threshold", "n_answerable", "n_unanswerable", "n_dev", "n_test")
+        assert [rows["answer"][name] for name in same] == [rows["s"][name] for name in same]
 
 
 def test_what_goes_wrong_at_a_stage_is_what_it_cannot_answer():
     points = {"s": {}, "answer": {}}
-    for row in two_splits().curves().to_pylist():
+    for row in two_splits(times=1).curves().to_pylist():
         points[row["stage"]][row["threshold"]] = row["risk"]
-    assert points["answer"] == {0.9: 0, 0.7: 0, 0.6: 1 / 3, 0.5: 0.25, 0.4: 0.2}
-    assert points["s"] == {0.9: 0, 0.7: 0, 0.6: 1 / 3, 0.5: 0.25, 0.4: 0.4, 0.3: 0.5, 0.2: 4 / 7}
+    assert points["answer"] == {0.9: 0, 0.7: 0, 0.6: 1 / 5, 0.5: 1 / 8, 0.4: 1 / 9}
+    assert points["s"] == {
+        0.9: 0, 0.7: 0, 0.6: 1 / 5, 0.5: 1 / 8, 0.4: 2 / 9, 0.3: 3 / 10, 0.2: 6 / 13,
+    }  # fmt: skip
 
 
 def test_nobody_knows_what_goes_wrong_with_a_question_without_labels():

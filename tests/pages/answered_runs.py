@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1] / room) for room in ("answer", "chat", "judge")]
 
 import answer_runs
 import judge_runs
@@ -111,3 +115,7 @@ def answered_pair(folder: Path) -> tuple[Run, Run, Comparison]:
     base, new = made(folder / "old", OLD), made(folder / "new", NEW, "answer.revision=2")
     found = compare_runs(base, new, Options(replicates=200))
     return base, new, write_comparison(found, str(folder / "new" / "runs"))
+
+
+if __name__ == "__main__":
+    print(made(Path(sys.argv[1]), OLD).path)

@@ -12,6 +12,7 @@ PINS = {"model": "m", "revision": None, "temperature": 0.0, "seed": 42, "tasks":
         "prompts": {"correctness": {"name": "p", "version": "1", "hash": "ab" * 16}}}  # fmt: skip
 RECORD = {"judge": {"model": "m", "revision": None, "prompt": "ab" * 16, "task": "correctness", "language": "en"},
           "n": 120, "clusters": 60, "kappa": 0.71, "kappa_quadratic": 0.74, "agreement": 0.9, "floor": 0.4,
+          "sensitivity": 0.9, "specificity": 0.9, "alpha": 0.7, "prevalence_human": 0.5, "labels_sha256": {},
           "intervals": {"kappa_quadratic": [0.62, 0.83]}, "made": "2026-01-01"}  # fmt: skip
 
 

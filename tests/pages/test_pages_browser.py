@@ -233,3 +233,31 @@ def test_a_run_that_lacks_nearly_everything_is_a_page(open_page, tmp_path, run, 
         links.first.click()
         page.wait_for_selector("#gold")
         assert page.locator("h1").inner_text() == "장비 신청 0 how long"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        pytest.param("fee of service401?", "The fee of service44x and service402.",
+                     "1 of the question's 2 words: fee", id="another name is another thing"),
+        pytest.param("fee of service401?", "Service401 has a fee.",
+                     "2 of the question's 2 words: fee, service401", id="the same name"),
+        pytest.param("service401은 얼마", "service401의 값",
+                     "1 of the question's 2 words: service401", id="a name and a particle"),
+        pytest.param("error 17", "error 173", "1 of the question's 2 words: error", id="numbers"),
+        pytest.param("a fee", "Feedback on fees.",
+                     "0 of the question's 1 word · begins alike: fee…", id="an ending, not a word"),
+        pytest.param("장비 신청을 하면 5일", "5일 안에 장비를 신청은",
+                     "1 of the question's 4 words: 5일 · begins alike: 장비…, 신청…",
+                     id="whole words first, then Korean beginnings"),
+        pytest.param("費用", "費用は高い", "0 of the question's 1 word · begins alike: 費用…",
+                     id="no spaces between words"),
+    ],
+)  # fmt: skip
+def test_a_shared_beginning_is_not_the_word(open_page, made_up, question, text, said):
+    page = open_page(made_up)
+    script = """([question, text]) => {
+        const words = wordsOf(question);
+        return whyText(words, sharedWords(text, words), "");
+    }"""
+    assert page.evaluate(script, [question, text]) == said

@@ -36,7 +36,7 @@ def _row(path: str) -> dict[str, Any]:
     except RunError as error:
         name = path.rpartition("/")[2]
         return {"run_id": name, "name": None, "started": None, "questions": None,
-                "problem": str(error)}  # fmt: skip
+                "problem": str(error), "unfinished": []}  # fmt: skip
     stated = run.manifest["files"].get("questions.parquet", {})
     return {
         "run_id": run.run_id,
@@ -44,4 +44,5 @@ def _row(path: str) -> dict[str, Any]:
         "started": run.manifest.get("started"),
         "questions": stated.get("rows"),
         "problem": None,
+        "unfinished": run.manifest.get("unfinished", []),
     }

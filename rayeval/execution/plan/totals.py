@@ -46,14 +46,14 @@ def total_steps(builder: Builder, numbers: PerQuery, of: Numbered) -> dict[str, 
         tables[name] = _whole(builder, name, made, schema, counted, measured=measured)
     for name, schema in (("thresholds", THRESHOLDS), ("risk_coverage", CURVES)):
         made = partial(registry.separation, parts, handed, bool(answers), name)
-        told = {"v": 2, "stages": parts, "handed": handed}
+        told = {"v": 3, "stages": parts, "handed": handed}
         tables[name] = _whole(builder, name, made, schema, parted | answers, **told)
     if of.per_answer is not None:
         tables["per_answer"] = of.per_answer
         tables["abstention"] = _whole(
             builder, "abstention", registry.refusals, ABSTENTION, answers | questions
         )
-        tables["spread"] = _whole(builder, "spread", registry.spread, SPREAD, answers)
+        tables["spread"] = _whole(builder, "spread", registry.spread, SPREAD, answers, v=2)
     return {f"{name}.parquet": step for name, step in tables.items()}
 
 

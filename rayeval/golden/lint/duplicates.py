@@ -9,6 +9,7 @@ from rayeval.errors import Problem
 from rayeval.golden.lint.notes import notes
 from rayeval.golden.problems import shown
 from rayeval.golden.similar import similar
+from rayeval.words import percent
 
 
 def asked(questions: pa.Table) -> pl.Series:
@@ -43,7 +44,8 @@ def across_splits(questions: pa.Table) -> list[Problem]:
             (
                 row,
                 f"in split {splits[row]!r}, yet {ids[other]!r} of split {splits[other]!r} asks "
-                f"nearly the same{more}, {similarity:.0%} alike: {shown(texts[other])}; put both "
+                f"nearly the same{more}, {percent(similarity)} alike: "
+                f"{shown(texts[other])}; put both "
                 "in one split (`rayeval golden split --by template`) or drop one",
             )
         )

@@ -19,7 +19,8 @@ from rayeval.tables import TEXT
 SCORES = pa.schema([("question_id", TEXT), ("stage", TEXT), ("score", pa.float64())])
 """The best hit's score at every stage that was run; −inf where nothing was found."""
 FEWEST = 20
-"""Questions of either kind without which a slice takes the threshold of all."""
+"""Questions of split dev of either kind without which no threshold is chosen: a slice takes that of
+all, and all have none."""
 POINTS = 200
 """Of a curve, at most."""
 LOWEST, MIDDLE, HIGHEST = 0.1, 0.5, 0.9
@@ -35,7 +36,8 @@ THRESHOLDS = pa.schema(
         ("n_unanswerable", pa.int64()),
         *_NUMBERS,
         ("calibrated_on", TEXT),  # slice | all: whose questions of split dev; null: too few
-        ("n_dev", pa.int64()),
+        ("n_dev", pa.int64()),  # questions of split dev among `calibrated_on`, or among all
+        ("n_dev_unanswerable", pa.int64()),
         ("n_test", pa.int64()),
         ("right_refusal", pa.float64()),  # on split test, refusing below the threshold
         ("false_refusal", pa.float64()),
@@ -87,7 +89,8 @@ class Separation:
     What goes wrong with a question is 1 where it is unanswerable, or the stage lacks some of its
     gold, and else 0; nobody knows of one without labels. At the stage `answer` it is what its
     answers that are no refusals are worth: 0 right, 0.5 partial, 1 wrong, 1 of an unanswerable
-    question, against the score of the stage before.
+    question, against the score of the stage before. How well that score parts questions is the same
+    for both: a question whose answers were all refused has a score, though nothing went wrong.
     """
 
     def __init__(self, stages: Sequence[str], handed: str | None) -> None:
@@ -113,7 +116,9 @@ class Separation:
         self._parts.append(rows.select(kept))
         if answers is not None and self.handed is not None:
             given = rows.filter(pl.col("stage") == self.handed).drop("loss", "stage")
-            lost = given.join(_losses(answers, asked), on="question_id", maintain_order="left")
+            lost = given.join(
+                _losses(answers, asked), on="question_id", how="left", maintain_order="left"
+            )
             self._parts.append(lost.with_columns(stage=pl.lit("answer")).select(kept))
 
     def thresholds(self) -> pa.Table:
@@ -170,9 +175,8 @@ def _rows(stage: str, every: pl.DataFrame) -> Iterator[dict[str, Any]]:
         rows = (every if name == SYNTHETIC else whole).filter(pl.col("slices").list.contains(name))
         if rows["answerable"].n_unique() < 2:
             continue
-        own = rows.filter(pl.col("split") == "dev")
-        enough = min(own["answerable"].sum(), (~own["answerable"]).sum()) >= FEWEST
-        chosen, of = (_calibrated(rows), "slice") if enough else (pooled, "all")
+        own = _calibrated(rows)
+        chosen, of = (pooled, "all") if math.isnan(own[0]) else (own, "slice")
         yield {"stage": stage, "slice": name, **_row(rows, chosen, of)}
 
 
@@ -183,14 +187,21 @@ def _risk(rows: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
     return risk_coverage(known["score"].to_numpy(), known["loss"].to_numpy())
 
 
-def _calibrated(rows: pl.DataFrame) -> tuple[float, int]:
-    """The threshold of the questions of split dev, and how many these are."""
+Chosen = tuple[float, int, int]
+"""A threshold, NaN where there are too few; questions of split dev, and the unanswerable ones."""
+
+
+def _calibrated(rows: pl.DataFrame) -> Chosen:
+    """The threshold of the questions of split dev."""
     own = rows.filter(pl.col("split") == "dev")
-    return threshold(*_arrays(own)), own.height
+    score, answerable = _arrays(own)
+    none = int((~answerable).sum())
+    enough = min(none, own.height - none) >= FEWEST
+    return threshold(score, answerable) if enough else math.nan, own.height, none
 
 
-def _row(rows: pl.DataFrame, chosen: tuple[float, int], of: str) -> dict[str, Any]:
-    limit, n_dev = chosen
+def _row(rows: pl.DataFrame, chosen: Chosen, of: str) -> dict[str, Any]:
+    limit, n_dev, none = chosen
     score, answerable = _arrays(rows)
     _, coverage, risk = _risk(rows)
     known = not math.isnan(limit)
@@ -202,6 +213,7 @@ def _row(rows: pl.DataFrame, chosen: tuple[float, int], of: str) -> dict[str, An
         "threshold": limit,
         "calibrated_on": of if known else None,
         "n_dev": n_dev,
+        "n_dev_unanswerable": none,
     }
     for kind, flags in (("answerable", answerable), ("unanswerable", ~answerable)):
         found |= _quantiles(kind, score[flags & np.isfinite(score)])

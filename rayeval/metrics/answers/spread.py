@@ -25,6 +25,8 @@ SPREAD = pa.schema(
     ]
 )
 """Standard deviations: of answers around their question's mean, and of questions' true means."""
+DUST = 1e-12
+"""A variance of metrics below it is what rounding left of 0."""
 
 
 def spread(per_answer: pa.Table) -> pa.Table:
@@ -54,10 +56,10 @@ def _deviations(values: Floats, code: Ints, here: Bools) -> dict[str, float]:
     values, n = values[there], np.bincount(at)
     means = np.bincount(at, weights=values) / np.maximum(n, 1)
     free = len(values) - len(n)
-    within = float(((values - means[at]) ** 2).sum()) / free if free else math.nan
+    within = _clean(float(((values - means[at]) ** 2).sum()) / free) if free else math.nan
     between = math.nan
     if len(n) > 1 and free:
-        between = max(0.0, float(means.var(ddof=1)) - within * float((1 / n).mean()))
+        between = _clean(float(means.var(ddof=1)) - within * float((1 / n).mean()))
     return {
         "questions": len(n),
         "repeated": int((n > 1).sum()),
@@ -65,3 +67,8 @@ def _deviations(values: Floats, code: Ints, here: Bools) -> dict[str, float]:
         "within": math.sqrt(within),
         "between": math.sqrt(between),
     }
+
+
+def _clean(variance: float) -> float:
+    """0 where nothing but dust is left, or less."""
+    return variance if variance > DUST else 0.0

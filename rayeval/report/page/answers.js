@@ -53,7 +53,12 @@ const answerMetricTable = (answers, caption, names) => {
       others.map((variant) => td(at(name, variant) ? figure(at(name, variant).mean) : "")),
       td(own ? own.n : ""),
       td((own && own.errors) || ""),
-      h("td", { class: "quiet" }, meaning(name)),
+      h(
+        "td",
+        { class: "quiet" },
+        meaning(name),
+        answers.unsure.includes(name) ? [" · ", h("strong", {}, "judge not calibrated for it")] : null,
+      ),
     );
   });
   const heads = [

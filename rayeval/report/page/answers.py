@@ -7,21 +7,23 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.judge.record import Record, pinned
 from rayeval.report.answered import (
     HELD,
     brackets,
     by_evidence,
     refusal_notes,
-    score_table,
     spread_table,
     variants,
 )
 from rayeval.report.judgements import judge_json
 from rayeval.report.page.answer_means import SLICES, answer_means, largest
 from rayeval.report.page.outcomes import STAGE
+from rayeval.report.scores import score_table
 from rayeval.report.shown import Shown
 from rayeval.report.spent import spent_table
 from rayeval.report.tables import Tables
+from rayeval.report.trust import unsure
 
 RECORD = ("n", "clusters", "kappa", "kappa_quadratic", "agreement", "floor", "made")
 UNANSWERABLE = "nothing: unanswerable"
@@ -37,6 +39,7 @@ def answers_of(run: Tables) -> dict[str, Any] | None:
         "notes": [*refusal_notes(run)],
         "held": {"columns": list(HELD), "rows": _held(run)},
         "means": answer_means(run),
+        "unsure": sorted(unsure(run)),
         "leftOut": _left_out(run),
         "brackets": _brackets(run),
         "spread": shown_json(spread_table(run)),
@@ -116,12 +119,13 @@ def standing(run: Tables) -> dict[str, Any] | None:
     told = judge_json(run)
     if told is None:
         return None
-    records = [record_json(one, told) for one in run.manifest.get("calibration") or ()]
+    records = [record_json(one, told) for one in pinned(run.manifest.get("calibration"))]
     tasks = {
         task: {
             "prompt": _prompt(told["prompts"].get(task)),
             "outcomes": told["outcomes"].get(task, {}),
             "same": told["self_agreement"].get(task),
+            "languages": [one for one in told["calibration"] if one["task"] == task],
         }
         for task in dict.fromkeys([*told["tasks"], *told["prompts"], *told["outcomes"]])
     }
@@ -139,22 +143,15 @@ def _prompt(pins: Mapping[str, Any] | None) -> list[str] | None:
     return None if pins is None else [pins["name"], str(pins["version"]), pins["hash"]]
 
 
-def record_json(record: Mapping[str, Any], judge: Mapping[str, Any]) -> dict[str, Any]:
+def record_json(record: Record, pins: Mapping[str, Any]) -> dict[str, Any]:
     """What people's labels said of a judge; `ours`: of exactly this one, prompt and all."""
-    about = record["judge"]
-    prompt = judge["prompts"].get(about["task"])
-    ours = (
-        prompt is not None
-        and about["prompt"] == prompt["hash"]
-        and (about["model"], about["revision"]) == (judge["model"], judge["revision"])
-    )
-    name = "kappa" if record["kappa_quadratic"] is None else "kappa_quadratic"
+    name = "kappa" if record.kappa_quadratic is None else "kappa_quadratic"
     return {
-        "task": about["task"],
-        "language": about["language"],
-        "ours": ours,
-        **{key: record[key] for key in RECORD},
+        "task": record.judge.task,
+        "language": record.judge.language,
+        "ours": record.is_of(pins, record.judge.task),
+        **{key: getattr(record, key) for key in RECORD},
         "weighed": name == "kappa_quadratic",
-        "reached": record[name],
-        "limits": record["intervals"].get(name),
+        "reached": getattr(record, name),
+        "limits": record.intervals.get(name),
     }

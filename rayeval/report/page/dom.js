@@ -41,7 +41,9 @@ const ms = (value) =>
     : Math.abs(value) < 10
       ? value.toFixed(1)
       : Math.round(value).toLocaleString("en");
-const percent = (part, whole) => (whole ? `${Math.round((100 * part) / whole)}%` : DASH);
+/** Halves upwards; a quotient that is a half in truth is taken for one, though its number is less. */
+const percent = (part, whole) =>
+  whole ? `${Math.round(Number(((100 * part) / whole).toFixed(9)))}%` : DASH;
 const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
 /** The language of a text, where it is plain to see. */

@@ -116,13 +116,19 @@ const passageText = (passage, gold, shared, again) => {
   );
 };
 
+/** Which of the question's words a passage has, and of which it has only how they begin. */
+const sharedText = (words, shared) => {
+  const named = (whole) => shared.filter((one) => one[2] === whole).map(([word]) => word);
+  const [whole, begun] = [named(true), named(false).map((word) => `${word}…`)];
+  const said = `${whole.length} of the question's ${count(words.length, "word")}`;
+  return [
+    whole.length ? `${said}: ${whole.join(", ")}` : said,
+    begun.length ? `begins alike: ${begun.join(", ")}` : "",
+  ];
+};
+
 const whyText = (words, shared, others) =>
-  [
-    words.length
-      ? `${shared.length} of the question's ${count(words.length, "word")}${shared.length ? `: ${shared.map(([word]) => word).join(", ")}` : ""}`
-      : "",
-    others ? `also ${others}` : "",
-  ]
+  [...(words.length ? sharedText(words, shared) : []), others ? `also ${others}` : ""]
     .filter(Boolean)
     .join(" · ");
 
@@ -149,7 +155,7 @@ const hitItem =
         isNumber(score) ? h("span", { title: "score" }, score.toPrecision(4)) : null,
         h("span", {}, place(passage)),
         shares.map(([item, share]) =>
-          h("strong", {}, `${item.evidence_id} ${Math.round(100 * share)}%`),
+          h("strong", {}, `${item.evidence_id} ${percent(share, 1)}`),
         ),
         judged ? null : h("em", {}, "unjudged"),
       ),

@@ -7,13 +7,19 @@ const kappa = (record) =>
 const calibrated = (judge, task) => {
   const about = judge.records.filter((record) => record.task === task);
   if (!about.length) return task === "claims" ? "gives no verdict" : "nobody has calibrated it";
-  return about.map((record) =>
-    h(
-      "div",
-      {},
-      record.ours ? kappa(record) : `a record of another judge or prompt: ${kappa(record)}`,
+  const lacking = judge.tasks[task].languages.filter((one) => !one.calibrated);
+  return [
+    about.map((record) =>
+      h(
+        "div",
+        {},
+        record.ours ? kappa(record) : `a record of another judge or prompt: ${kappa(record)}`,
+      ),
     ),
-  );
+    lacking.map((one) =>
+      h("div", {}, h("strong", {}, one.language ?? "no language stated"), `: ${one.why}`),
+    ),
+  ];
 };
 
 const outcomesText = (outcomes) => {

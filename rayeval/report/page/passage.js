@@ -73,30 +73,48 @@ const wordsOf = (question) =>
     ),
   );
 
-/** A word's beginnings, the longest first: Korean particles and English endings come off. */
+/** What a word may have lost at its end: Korean syllables, but for a unit after digits, and two letters of a long word without digits. */
 const beginnings = (word) => {
-  const least = /[\uac00-\ud7a3]/.test(word) ? 2 : word.length > 5 ? word.length - 2 : word.length;
-  return Array.from({ length: Math.max(0, word.length - least) + 1 }, (_, cut) =>
-    word.slice(0, word.length - cut),
-  );
+  const [, unit, ending] = /(\p{N}[\uac00-\ud7a3])?([\uac00-\ud7a3]*)$/u.exec(word);
+  const plain = word.length > 5 && /^\p{Script=Latin}+$/u.test(word);
+  const korean = unit ? ending.length : Math.min(ending.length, word.length - 2);
+  const cuts = ending ? korean : plain ? 2 : 0;
+  return Array.from({ length: cuts + 1 }, (_, cut) => word.slice(0, word.length - cut));
 };
 
-/** [beginning, ranges] of every word of the question that the text has. */
+/** What may follow a beginning in the text: an ending. What has digits is a name, and another name is another thing. */
+const endings = (beginning) => {
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(beginning)) return "\\p{L}*";
+  return /\p{Script=Latin}$/u.test(beginning) && !/\p{N}/u.test(beginning)
+    ? "(?:\\p{Script=Latin}{0,3}|[\uac00-\ud7a3]+)"
+    : "[\uac00-\ud7a3]*";
+};
+
+/** The word itself; of `API는` and `q7은` what is Latin, for Korean after it is grammar. */
+const itself = (word) => {
+  const bare = word.replace(/[\uac00-\ud7a3]+$/, "");
+  return bare.length > 1 && /\p{Script=Latin}/u.test(bare) ? bare : null;
+};
+
+const rangesOf = (text, beginning, more) =>
+  [
+    ...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${beginning}${more}(?![\\p{L}\\p{N}])`, "gu")),
+  ].map((match) => [match.index, match.index + beginning.length]);
+
+/** [word or its beginning, ranges, whether it is the whole word] of the question's words in the text; whole words first. */
 const sharedWords = (text, words) => {
   const lower = text.toLowerCase();
-  const found = [];
-  if (lower.length !== text.length) return found;
-  for (const word of words) {
-    for (const beginning of beginnings(word)) {
-      const ranges = [...lower.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${beginning}`, "gu"))].map(
-        (match) => [match.index, match.index + beginning.length],
-      );
-      if (!ranges.length) continue;
-      found.push([beginning, ranges]);
-      break;
-    }
-  }
-  return found;
+  if (lower.length !== text.length) return [];
+  const found = words.map((word) => {
+    const [whole, name] = [rangesOf(lower, word, ""), itself(word)];
+    if (whole.length) return [word, whole, true];
+    const bare = name ? rangesOf(lower, name, "[\uac00-\ud7a3]*") : [];
+    if (bare.length) return [name, bare, true];
+    return beginnings(word)
+      .map((beginning) => [beginning, rangesOf(lower, beginning, endings(beginning)), false])
+      .find(([, ranges]) => ranges.length);
+  });
+  return found.filter(Boolean).sort((a, b) => b[2] - a[2]);
 };
 
 const inside = (ranges, start) => ranges.some(([low, high]) => low <= start && start < high);

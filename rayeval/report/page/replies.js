@@ -202,7 +202,7 @@ const handedItem =
             ? h("span", {}, `gold evidence ${item.evidence_id} · ${item.source_id ?? "no source"}`)
             : null,
         holds.map(([each, share]) =>
-          h("strong", {}, `${each.evidence_id} ${Math.round(100 * share)}%`),
+          h("strong", {}, `${each.evidence_id} ${percent(share, 1)}`),
         ),
         isNumber(grade) ? h("span", {}, `graded ${grade} of 3`) : null,
       ),

@@ -58,7 +58,7 @@ const riskPlot = (stage, points) => {
   const line = points.map(
     ([a, b], place) => `${place ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`,
   );
-  const percents = (value) => `${Math.round(100 * value)}%`;
+  const percents = (value) => percent(value, 1);
   return svg(
     "svg",
     {
