@@ -72,10 +72,12 @@ def read_labels(path: str) -> pl.DataFrame:
     frame = pl.DataFrame([row for row in rows if row is not None], schema=SCHEMA)
     problems += [*_twice(path, frame), *_at_odds(path, frame)]
     if not problems and frame["label"].null_count() == frame.height:
-        none = "no label is in this file"
         blank = f"none of its {frame.height:,} rows has a label yet; fill in `label`"
-        said = none if frame.is_empty() else blank
-        problems.append(Problem(path, None, None, "empty_labels", said))
+        empty = frame.is_empty()
+        kind, said = (
+            ("empty_labels", "no label is in this file") if empty else ("unlabelled", blank)
+        )
+        problems.append(Problem(path, None, None, kind, said))
     if problems:
         raise DataError(_together(problems))
     return frame

@@ -82,6 +82,7 @@ def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
     delimiter = delimiter_of(path, data.lstrip("\r\n").partition("\n")[0])
     reader = csv.reader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
+    doubled: dict[str, list[int]] = {}
     while True:
         line = reader.line_num + 1
         try:
@@ -93,22 +94,32 @@ def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
         if not any(cells):  # a spreadsheet leaves rows of empty cells behind
             continue
         if not header:
-            header = _header(path, line, cells)
+            header = [name.strip() for name in cells]
+            doubled = _doubled(header)
             continue
         if len(cells) != len(header):
             message = f"{plural(len(cells), 'cell')} under {plural(len(header), 'column')}"
             problems.append(Problem(path, line, None, "invalid_csv", message))
             continue
+        if name := _at_odds(doubled, cells):
+            message = f"column {name!r} is there twice and says two things; keep one"
+            problems.append(Problem(path, line, None, "field_twice", message))
+            continue
         yield Record(path, line, {k: v or None for k, v in zip(header, cells, strict=True)})
 
 
-def _header(path: str, line: int, cells: list[str]) -> list[str]:
-    """The names of a header's columns. Raises DataError if one is there twice."""
-    header = [name.strip() for name in cells]
-    twice = next((name for name in header if name and header.count(name) > 1), None)
-    if twice is not None:
-        raise broken(path, "field_twice", f"column {twice!r} is there twice; keep one", line)
-    return header
+def _doubled(header: list[str]) -> dict[str, list[int]]:
+    """Column → its places, of every one that is there more than once."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(header):
+        places.setdefault(name, []).append(place)
+    return {name: some for name, some in places.items() if len(some) > 1}
+
+
+def _at_odds(doubled: dict[str, list[int]], cells: list[str]) -> str | None:
+    """The first column that says one thing here and another there; Phoenix's say the same."""
+    odd = (name for name, some in doubled.items() if len({cells[place] for place in some}) > 1)
+    return next(odd, None)
 
 
 def _parquet(path: str, problems: list[Problem]) -> Iterator[Record]:

@@ -111,8 +111,8 @@ def test_the_middle_label_where_people_are_at_odds_on_a_scale(tmp_path, capsys):
         pytest.param("item_id,label,inclusion_probability\na,1,2\n", "inclusion_probability", id="a chance of 2"),
         pytest.param("item_id,label\na,\nb,\n", "none of its 2 rows has a label yet", id="not filled in"),
         pytest.param("item_id,label\na,NaN\nb,\n", "none of its 2 rows has a label yet", id="as pandas fills in"),
-        pytest.param("item_id,label,label\na,1,0\n", "column 'label' is there twice", id="a column twice"),
-        pytest.param("item_id,grade\na,1\nb,1\nc,1\n", "(so are 2 more)", id="the same of all rows"),
+        pytest.param("item_id,label,label\na,1,0\n", "column 'label' is there twice and says two things", id="a column twice"),
+        pytest.param("item_id,label\n,1\n,1\n,0\n", "(so are 2 more)", id="the same of all rows"),
         pytest.param("item_id,label\na,1e999\n", "label is 1e999, expected", id="beyond all numbers"),
         pytest.param("item_id,label\na,-inf\n", "label is -inf, expected", id="infinite"),
         pytest.param("item_id,label,annotator,cluster\na,1,x,k\na,1,y,l\n", "has the cluster 'l', and 'k'", id="two clusters"),
@@ -161,16 +161,16 @@ def test_a_word_that_only_python_calls_a_number_is_a_word(tmp_path, capsys):
     human = write(tmp_path / "people.csv", "item_id,label\na,1_0\nb,2\n")
     judge = write(tmp_path / "judge.csv", "item_id,label\na,1_0\nb,10\n")
     _, found = calibrate(capsys, "--human", human, "--judge", judge, "--scale", "1_0,10,2")
-    assert (found["n"], found["agreement"], found["ordinal"]) == (2, 0.5, False)
+    assert (found["n"], found["agreement"], found["scale"]) == (2, 0.5, ["1_0", "10", "2"])
 
 
 def test_labels_that_are_all_off_the_scale_are_no_figure_of_nothing(tmp_path, capsys):
-    human = write(tmp_path / "people.csv", "item_id,label\na,Supported\nb,Unsupported\n")
+    human = write(tmp_path / "people.csv", "item_id,label\na,yes\nb,no\n")
     judge = write(tmp_path / "judge.csv", "item_id,label\na,supported\nb,unsupported\n")
     files = ["--human", human, "--judge", judge, "--scale", "unsupported,supported"]
     code, found = calibrate(capsys, *files)
     assert code == 2
-    assert "people gave e.g. Supported, Unsupported" in found["error"]["message"]
+    assert "people gave e.g. no, yes" in found["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -330,3 +330,9 @@ def test_many_annotators_are_compared_where_they_share_items(tmp_path, capsys):
     assert (among["annotators"], len(among["pairs"])) == (301, 300)
     same = sum(n % 2 == n % 3 % 2 for n in range(300)) / 300
     assert among["agreement"] == pytest.approx(same)
+
+
+def test_a_column_that_is_there_twice_and_says_the_same_is_one(tmp_path, capsys, human):
+    judge = write(tmp_path / "judge.csv", "item_id,label,label\na,1,1\n")
+    code, found = calibrate(capsys, "--human", human, "--judge", judge)
+    assert (code, found["n"]) == (0, 1)

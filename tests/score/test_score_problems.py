@@ -10,6 +10,7 @@ from score_files import write_lines
 
 import rayeval
 from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.execution.load import judge_part
 from rayeval.execution.score import ScoreOptions, score_tables
 from rayeval.interop.own import read
 from rayeval.report.terminal import run_text
@@ -252,11 +253,11 @@ def test_answers_without_stages_are_no_empty_file(scored):
         ("{model: m}", "judge: needs `kind`"),
     ],
 )
-def test_what_is_wrong_with_the_judge_is_said_in_its_files_own_keys(scored, tmp_path, judge, words):
+def test_what_is_wrong_with_the_judge_is_said_in_its_files_own_keys(tmp_path, judge, words):
     path = tmp_path / "judge.yaml"
     path.write_text(f"judge: {judge}\n")
     with pytest.raises(ConfigError, match=rf"judge\.yaml: {words}"):
-        scored(GOLDEN, [{**of(), "answer": "25"}], judge=str(path))
+        judge_part(str(path))
 
 
 def test_rows_at_hand_are_checked_too(tmp_path):
