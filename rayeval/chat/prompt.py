@@ -51,18 +51,26 @@ class Prompt:
     def messages(self, **values: Any) -> tuple[tuple[str, str], ...]:
         """The conversation with every value filled in; values are never templates.
 
+        Raises ConfigError where the template asks of a value what that has not, and where nothing
+        would be asked.
+        """
+        said = self.filled(**values)
+        if not said[-1][1]:
+            raise ConfigError(f"the prompt {self.name!r} comes to nothing: its last part is empty")
+        return said
+
+    def filled(self, **values: Any) -> tuple[tuple[str, str], ...]:
+        """The same, also where it comes to nothing: without values, the template's own words.
+
         Raises ConfigError where the template asks of a value what that has not.
         """
         try:
-            said = tuple(
+            return tuple(
                 (role, _compiled(text).render(**values).strip()) for role, text in self.parts
             )
         except RENDERING as error:
             reason = str(error) or type(error).__name__
             raise ConfigError(f"the prompt {self.name!r} can't be filled in: {reason}") from error
-        if not said[-1][1]:
-            raise ConfigError(f"the prompt {self.name!r} comes to nothing: its last part is empty")
-        return said
 
     def identity(self) -> dict[str, str]:
         """For a step's key and a run's manifest."""

@@ -149,7 +149,7 @@ def _prompts(config: RunConfig, variant: Variant, sizes: Sizes) -> Ints:
     if answer is None:
         return np.zeros(0, np.int64)
     blank: dict[str, Any] = {"question": "", "history": [], "language": None, "evidence": []}
-    prompt = answer.prompt_of(variant).messages(**blank)
+    prompt = answer.prompt_of(variant).filled(**blank)
     own = prompt_tokens(Request(prompt, ""))
     context = 0 if variant == "closed_book" else sizes.context
     return own + sizes.question + sizes.history + context
@@ -186,7 +186,7 @@ def _tasks(config: RunConfig, judge: Judge, sizes: Sizes) -> Iterator[tuple[str,
     answer_tokens = config.answer.max_completion_tokens if config.answer else 0
     for task in EVERY:
         if task.part_of & asked:
-            messages = prompts[task.prompt].messages(**BLANK, fence="0" * 12)
+            messages = prompts[task.prompt].filled(**BLANK, fence="0" * 12)
             tokens = prompt_tokens(Request(messages, "")) + np.zeros_like(sizes.question)
             for name in READS[task.name]:
                 tokens = tokens + sizes.of(name, judge, answer_tokens)

@@ -163,3 +163,11 @@ def test_the_list_of_runs_says_what_stopped_short(tmp_path):
     text = CliRunner().invoke(app, ["runs", "list", "--runs", runs]).stdout
     assert "3 of 3 questions: error" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_prompt_of_nothing_but_the_question_is_estimated(tmp_path):
+    (tmp_path / "bare.md").write_text("---\nname: bare\nversion: 1\n---\n# user\n{{ question }}\n")
+    with serving(rule) as server:
+        path = project(tmp_path, server.url, answer={"prompt": "bare.md"})
+        found = stated(path)
+    assert found["answers"]["requests"] == 4
