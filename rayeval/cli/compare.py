@@ -22,6 +22,10 @@ Allow = Annotated[
         help="What may differ all the same: golden, metrics, tokenizer, analyzer, hardware, judge.",
     ),
 ]
+Calibration = Annotated[
+    list[str] | None,
+    typer.Option("--calibration", metavar="FILE", help="What `judge calibrate` wrote."),
+]
 
 
 def allowed(kinds: list[str] | None) -> tuple[str, ...]:
@@ -46,6 +50,7 @@ def compare(
         str | None,
         typer.Option("--purpose", help="Why you look, for the ledger of the test split."),
     ] = None,
+    calibration: Calibration = None,
     poisson: Annotated[
         bool, typer.Option("--poisson", help="Shard by shard, as runs too large to be held are.")
     ] = False,
@@ -69,6 +74,7 @@ def compare(
         allow=allowed(allow),
         metrics=[part.strip() for part in metrics.split(",")] if metrics else None,
         purpose=purpose,
+        calibration=calibration or (),
         poisson=poisson,
         where=Where(runs, ray=ray, ray_address=ray_address, workers=workers),
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rayeval.cli import options
-from rayeval.cli.compare import Allow, Shared, allowed
+from rayeval.cli.compare import Allow, Calibration, Shared, allowed
 
 
 def gate(
@@ -20,10 +20,7 @@ def gate(
     ] = None,
     on: Shared = "all",
     allow: Allow = None,
-    calibration: Annotated[
-        list[str] | None,
-        typer.Option("--calibration", metavar="FILE", help="What `judge calibrate` wrote."),
-    ] = None,
+    calibration: Calibration = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> int:

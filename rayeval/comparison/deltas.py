@@ -11,6 +11,7 @@ import polars as pl
 from rayeval.columns import Floats
 from rayeval.comparison.direction import Direction, direction
 from rayeval.comparison.pairs import Bools, Pairs
+from rayeval.metrics.totals import SYNTHETIC
 from rayeval.stats.bootstrap import REPLICATES, sign_flip_p
 from rayeval.stats.clusters import Sums, intra_cluster_correlation, means
 from rayeval.stats.corrections import holm
@@ -28,7 +29,8 @@ SCHEMA = {
     "high": pl.Float64,
     "method": pl.String,
     "p": pl.Float64,
-    "p_holm": pl.Float64,  # over the slices of one (stage, metric); null outside slices
+    "p_holm": pl.Float64,  # over the slices of one (stage, metric); null outside slices, and for
+    # a slice that holds every question with a value
     "n": pl.Int64,
     "n_undefined": pl.Int64,  # pairs left out
     "clusters": pl.Int64,
@@ -159,12 +161,24 @@ def _mean(values: Floats, both: Bools) -> Floats:
 
 
 def adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """With Holm's p-values over the slices of every (stage, metric)."""
+    """With Holm's p-values over the slices of every (stage, metric).
+
+    A slice that holds every question with a value is no claim of its own: it has none.
+    """
     whole = table.filter(pl.col("slice").is_null())
+    every = {(stage, metric): n for stage, metric, n in whole["stage", "metric", "n"].iter_rows()}
     parts = [
-        part.with_columns(p_holm=pl.Series(holm(part["p"].to_numpy())))
-        for _, part in table.filter(pl.col("slice").is_not_null()).group_by(
+        _corrected(part, every[str(stage), str(metric)])
+        for (stage, metric), part in table.filter(pl.col("slice").is_not_null()).group_by(
             "stage", "metric", maintain_order=True
         )
     ]
     return pl.concat([whole, *parts]) if parts else whole
+
+
+def _corrected(part: pl.DataFrame, n: int) -> pl.DataFrame:
+    """n: the questions with a value, of which a slice holds some, or all. The unvalidated synthetic
+    ones are none of them."""
+    claim = (part["n"] < n) | (part["slice"] == SYNTHETIC)
+    p = np.where(claim.to_numpy(), part["p"].to_numpy(), np.nan)
+    return part.with_columns(p_holm=pl.when(claim).then(pl.Series(holm(p))))

@@ -48,7 +48,9 @@ class Verdict:
     verdict: Word
     value: float
     low: float
+    """A one-sided limit at `confidence`, as `high` is."""
     high: float
+    confidence: float
     n: int
     reason: str
     blocks: bool
@@ -74,6 +76,7 @@ def verdict(gate: Gate, kind: str, stage: str | None, seen: Measured) -> Verdict
         value=seen.value,
         low=seen.low,
         high=seen.high,
+        confidence=gate.confidence,
         n=seen.n,
         reason=reason,
         blocks=word == "fail" or (word == "inconclusive" and gate.on_inconclusive == "block"),

@@ -8,32 +8,28 @@ from typing import Any
 
 import polars as pl
 
-from rayeval.metrics.totals import SYNTHETIC
+from rayeval.report.brackets import MEANT, bracket_table, brackets_json
 from rayeval.report.scores import score_table
-from rayeval.report.shown import Row, Shown, signed
+from rayeval.report.shown import Row, Shown
 from rayeval.report.spent import spent, spent_table
-from rayeval.report.tables import Tables
+from rayeval.report.tables import Tables, answered_stages
 from rayeval.report.trust import unsure
 from rayeval.words import percent
 
-BUYS = (("closed_book", "answer", "context buys"),
-        ("answer", "gold_context", "perfect retrieval would buy"))  # fmt: skip
-"""(less, more, what the difference is)."""
 HELD = ("right", "partly right", "wrong", "not known", "refused")
 """What became of an answer, as answers are counted by what their context held."""
 UNSURE = " *"
 """Marks a metric whose judge is not calibrated for it."""
 MARKED = "* by a judge that is not calibrated for it: it says where to look, and passes no gate"
-MEANT = ("answer_correctness", "claim_f1", "faithfulness", "contains_reference", "exact_match",
-         "token_f1", "rouge_l", "abstained")  # fmt: skip
-"""The metrics whose differences between brackets mean something."""
 
 
 def answered(run: Tables) -> tuple[Shown, ...]:
     """The tables of answers, and of the scores that could tell when to refuse; only those with
     something to say."""
     made: list[Callable[[Tables], Shown]] = (
-        [metric_table, _brackets, spread_table, _refusals, spent_table] if variants(run) else []
+        [metric_table, bracket_table, spread_table, _refusals, spent_table]
+        if answered_stages(run)
+        else []
     )
     if "thresholds.parquet" in run.manifest.get("files", ()):
         made.append(score_table)
@@ -42,14 +38,11 @@ def answered(run: Tables) -> tuple[Shown, ...]:
 
 def answered_json(run: Tables) -> dict[str, Any]:
     """The same as values, for scripts; empty where nothing was answered."""
-    if not variants(run):
+    if not answered_stages(run):
         return {}
     return {
         "refusals": {stage: _stated(rates(run.abstention, stage)) for stage in _handed(run)},
-        "brackets": {
-            name: {metric: {"mean": mean, "n": n} for metric, (_, _, mean, n) in rows.items()}
-            for name, rows in brackets(run).items()
-        },
+        "brackets": brackets_json(run),
         "spent": spent(run),
     }
 
@@ -61,48 +54,7 @@ def _stated(numbers: Mapping[str, float]) -> dict[str, float | None]:
 
 def _handed(run: Tables) -> list[str]:
     """The stages where a refusal can be right or false: those with a context."""
-    return [stage for stage in variants(run) if stage != "closed_book"]
-
-
-def variants(run: Tables) -> tuple[str, ...]:
-    """The stages at which questions were answered."""
-    return tuple(run.manifest.get("answers", ()))
-
-
-def brackets(run: Tables) -> dict[str, dict[str, tuple[float, float, float, int]]]:
-    """`more − less` → metric → (mean of less, of more, of the difference, questions with both)."""
-    stages = variants(run)
-    found: dict[str, dict[str, tuple[float, float, float, int]]] = {}
-    if not stages:
-        return found
-    known = run.columns("per_query")
-    metrics = [name for name in MEANT if name in known]
-    sides = {
-        stage: run.select("per_query", ["question_id", *metrics], stage).with_columns(
-            pl.col(metrics).fill_nan(None)
-        )
-        for stage in stages
-    }
-    asked = run.select("questions", ["question_id", "slices"])
-    kept = asked.filter(~pl.col("slices").list.contains(SYNTHETIC)).select("question_id")
-    for less, more, _ in BUYS:
-        if less in stages and more in stages:
-            both = sides[less].join(sides[more], on="question_id", suffix=" more").join(
-                kept, on="question_id", how="semi"
-            )  # fmt: skip
-            rows = {name: _difference(both, name) for name in metrics}
-            found[f"{more} − {less}"] = {name: row for name, row in rows.items() if row[3]}
-    return found
-
-
-def _difference(both: pl.DataFrame, name: str) -> tuple[float, float, float, int]:
-    pairs = both.select(name, f"{name} more").drop_nulls().to_numpy()
-    if not len(pairs):
-        return math.nan, math.nan, math.nan, 0
-    less, more = pairs.T
-    n = len(pairs)
-    means = math.fsum(less) / n, math.fsum(more) / n, math.fsum(more - less) / n
-    return *means, n
+    return [stage for stage in answered_stages(run) if stage != "closed_book"]
 
 
 def rates(abstention: pl.DataFrame, stage: str, slice_: str | None = None) -> dict[str, Any]:
@@ -135,7 +87,7 @@ def _share(part: int, whole: int) -> float:
 
 def metric_table(run: Tables) -> Shown:
     """A row per metric that some question has a value, or a failure, of."""
-    stages = variants(run)
+    stages = answered_stages(run)
     cells = {(r["stage"], r["metric"]): r for r in run.aggregate.iter_rows(named=True)
              if r["stage"] in stages}  # fmt: skip
     names = dict.fromkeys(metric for _, metric in cells)
@@ -162,17 +114,6 @@ def _mean(cell: Mapping[str, Any] | None) -> float | str:
     if cell is None:
         return ""
     return math.nan if cell["mean"] is None else float(cell["mean"])
-
-
-def _brackets(run: Tables) -> Shown:
-    """What the context bought, and what a perfect one would."""
-    found = brackets(run)
-    rows = []
-    for less, more, what in BUYS:
-        for metric, (low, high, mean, n) in found.get(f"{more} − {less}", {}).items():
-            rows.append(Row(f"{what}: {metric}", (low, high, signed(mean), str(n))))
-    return Shown("Brackets (means over the same questions)", ("", "from", "to", "difference", "n"),
-                 tuple(rows))  # fmt: skip
 
 
 def spread_table(run: Tables) -> Shown:

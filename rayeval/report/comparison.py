@@ -2,79 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 from rich.console import RenderableType
 from rich.text import Text
 
-from rayeval.report.overview import deciding_stage, worth_showing
-from rayeval.report.tables import Tables
-from rayeval.report.terminal import headed, listed, number, rendered, titled
-from rayeval.report.whole import Whole
-
-
-class Compared(Protocol):
-    """A comparison, as far as reports need it."""
-
-    @property
-    def path(self) -> str | None:
-        """Its folder, once it is written."""
-        ...
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What was compared, what differs and what to be careful about."""
-        ...
-
-    @property
-    def deltas(self) -> pl.DataFrame:
-        """A row per (slice, stage, metric)."""
-        ...
-
-    @property
-    def transitions(self) -> pl.DataFrame:
-        """A row per answerable question, or of those that matter most."""
-        ...
-
-    @property
-    def latency(self) -> pl.DataFrame:
-        """A row per (stage, quantile)."""
-        ...
-
-    @property
-    def ranks(self) -> pl.DataFrame:
-        """A row per (question, gold group, stage): the rank in both runs."""
-        ...
-
-    @property
-    def unjudged(self) -> pl.DataFrame:
-        """A row per unjudged hit that only one run has near its top."""
-        ...
-
-    @property
-    def whole(self) -> Whole:
-        """What is said of all questions, also of those that the tables don't list."""
-        ...
-
-    @property
-    def sides(self) -> tuple[Tables, Tables]:
-        """The two runs: base, new."""
-        ...
+from rayeval.report.compared import Compared, headline
+from rayeval.report.differences import difference_parts, slice_parts
+from rayeval.report.spent import spent_compared
+from rayeval.report.terminal import drawn, headed, listed, rendered, titled
 
 
 def comparison_text(found: Compared) -> str:
     """What changed, in figures and by question."""
-    facts = found.facts
+    facts, first = found.facts, headline(found)
     parts: list[RenderableType] = [
-        Text(f"{facts['new']} against {facts['base']}", style="bold"),
+        Text(first.text, style="bold"),
+        *([Text(first.note)] if first.note else []),
+        Text(f"\n{facts['new']} against {facts['base']}"),
         Text(f"{facts['questions']} questions in {facts['clusters']} clusters"),
         listed("What changed", facts["changed"] or ["nothing in the pipeline's settings"]),
         *([listed("Be careful", facts["warnings"])] if facts["warnings"] else []),
-        titled("Differences (new − base), 95% by cluster", _deltas(found.deltas)),
+        *difference_parts(found),
+        *(drawn(table) for table in spent_compared(*found.sides)),
         *_moved(found.whole.ends),
         *_movement(found.whole.moves),
-        *_slices(found.deltas),
+        *slice_parts(found),
         *([titled("Latency in ms", _latency(found.latency))] if found.latency.height else []),
     ]
     if facts["unjudged"]["hits"]:
@@ -84,49 +38,6 @@ def comparison_text(found: Compared) -> str:
     if found.path:
         parts.append(Text(f"\nfiles: {found.path}"))
     return rendered(parts)
-
-
-def _deltas(table: pl.DataFrame) -> Any:
-    whole = table.filter(pl.col("slice").is_null())
-    shown = worth_showing(whole["metric"].unique(maintain_order=True).to_list())
-    result = headed(
-        "stage", "metric", "base", "new", "Δ", "low", "high", "p", "n", "better", "worse"
-    )
-    for row in whole.filter(pl.col("metric").is_in(shown)).iter_rows(named=True):
-        figures = (number(row[name]) for name in ("base", "new"))
-        change = (signed(row[name]) for name in ("mean", "low", "high"))
-        counts = (str(row[name]) for name in ("n", "improved", "regressed"))
-        result.row(row["stage"], row["metric"], *figures, *change, number(row["p"]), *counts)
-    return result
-
-
-def _slices(table: pl.DataFrame, most: int = 12) -> list[Any]:
-    """The slices that changed most surely, at the last stage and of the answers."""
-    stages = table["stage"].unique(maintain_order=True).to_list()
-    if not stages:
-        return []
-    told = [deciding_stage(stages), *(["answer"] if "answer" in stages else [])]
-    return [part for stage in dict.fromkeys(told) for part in _sliced(table, stage, most)]
-
-
-def _sliced(table: pl.DataFrame, stage: str, most: int) -> list[Any]:
-    parts = table.filter(
-        pl.col("stage") == stage,
-        pl.col("slice").is_not_null(),
-        pl.col("p").is_not_nan(),
-        pl.col("mean") != 0,
-    )
-    if parts.is_empty():
-        return []
-    parts = parts.sort("p", "slice").head(most)
-    result = headed("slice", "metric", "Δ", "low", "high", "p", "Holm", "n", "better", "worse")
-    for row in parts.iter_rows(named=True):
-        change = (signed(row[name]) for name in ("mean", "low", "high"))
-        counts = (str(row[name]) for name in ("n", "improved", "regressed"))
-        result.row(
-            row["slice"], row["metric"], *change, number(row["p"]), number(row["p_holm"]), *counts
-        )
-    return [titled(f"By slice, at {stage}", result)]
 
 
 def _moved(ends: pl.DataFrame) -> list[Any]:
@@ -150,12 +61,16 @@ def _movement(moves: pl.DataFrame) -> list[Any]:
     """How many gold groups moved at each stage."""
     if moves.is_empty():
         return []
-    result = headed("stage", "up", "down", "entered", "left", "same", "absent")
+    names = ("up", "down", "entered", "left", "same", "absent")
+    result, still = headed("stage", *names), []
     for (stage,), rows in moves.group_by("stage", maintain_order=True):
         counts = dict(rows.group_by("moved").agg(pl.col("n").sum()).iter_rows())
-        names = ("up", "down", "entered", "left", "same", "absent")
-        result.row(str(stage), *(str(counts.get(name, 0)) for name in names))
-    return [titled("Ranks of gold (groups)", result)]
+        if counts.keys() <= {"same", "absent"}:
+            still.append(str(stage))
+        else:
+            result.row(str(stage), *(str(counts.get(name, 0)) for name in names))
+    said = [Text(f"No gold moved at {', '.join(still)}.")] if still else []
+    return [titled("Ranks of gold (groups)", result if result.row_count else None), *said]
 
 
 def left_out(facts: dict[str, Any]) -> list[str]:
@@ -188,9 +103,3 @@ def _latency(table: pl.DataFrame) -> Any:
         figures = (f"{row[name]:.1f}" for name in ("base", "new", "delta", "low", "high"))
         result.row(row["stage"], row["quantile"], *figures, str(row["n"]))
     return result
-
-
-def signed(value: float | None) -> str:
-    """A difference with its sign; a dash where undefined."""
-    shown = number(float("nan") if value is None else value)
-    return shown if shown.startswith(("-", "–")) else f"+{shown}"

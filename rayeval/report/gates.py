@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 from xml.etree import ElementTree as ET
@@ -13,6 +14,12 @@ from rayeval.report.plain import printable
 from rayeval.report.terminal import headed, number, rendered
 from rayeval.report.write import cell
 from rayeval.words import percent, plural
+
+DASH = "–"
+LEVELS = (
+    "low, high: each a one-sided limit at its level, by cluster bootstrap. At 95% that is 90% "
+    "between them, narrower than the two-sided 95% interval of `rayeval compare`; gates use no p."
+)
 
 
 class Verdicts(Protocol):
@@ -51,14 +58,14 @@ class Verdicts(Protocol):
 
 def gates_text(judged: Verdicts) -> str:
     """A line for every limit, and what such a set can tell."""
-    table = headed("gate", "limit", "value", "low", "high", "n", "verdict")
+    table = headed("gate", "limit", "value", "low", "high", "level", "n", "verdict")
     for each in judged.verdicts:
         figures = (number(value) for value in (each.value, each.low, each.high))
-        table.row(each.name, _limit(each), *figures, str(each.n), _word(each))
+        table.row(each.name, _limit(each), *figures, _level(each), str(each.n), _word(each))
     reasons = [f"{each.name}: {each.reason}" for each in judged.verdicts if each.verdict != "pass"]
     against = f" against {judged.baseline}" if judged.baseline else ""
     head = Text(f"{judged.verdict.upper()}: {judged.run_id}{against}", style="bold")
-    notes = [Text(line) for line in [*reasons, "", reach(judged)]]
+    notes = [Text(line) for line in [*reasons, "", LEVELS, reach(judged)]]
     return rendered([head, table, Text(""), *notes])
 
 
@@ -80,14 +87,14 @@ def step_summary(judged: Verdicts) -> str:
         "",
         f"Run `{judged.run_id}`" + (f" against `{judged.baseline}`" if judged.baseline else ""),
         "",
-        "| gate | limit | value | interval | n | verdict | why |",
-        "|---|---|---:|---|---:|---|---|",
+        "| gate | limit | value | one-sided limits | level | n | verdict | why |",
+        "|---|---|---:|---|---:|---:|---|---|",
     ]
     for each in judged.verdicts:
         interval = f"{number(each.low)} … {number(each.high)}"
-        row = (each.name, _limit(each), number(each.value), interval, str(each.n), _word(each))
-        lines.append("| " + " | ".join(cell(part) for part in (*row, each.reason)) + " |")
-    return "\n".join([*lines, "", reach(judged), ""])
+        row = (each.name, _limit(each), number(each.value), interval, _level(each), str(each.n))
+        lines.append("| " + " | ".join(map(cell, (*row, _word(each), each.reason))) + " |")
+    return "\n".join([*lines, "", LEVELS, "", reach(judged), ""])
 
 
 def junit(judged: Verdicts) -> str:
@@ -117,6 +124,10 @@ def _outcome(each: Verdict) -> str:
     if each.verdict == "fail":
         return "failure"
     return "error" if each.blocks else "skipped"
+
+
+def _level(each: Verdict) -> str:
+    return DASH if math.isnan(each.low) else f"{100 * each.confidence:g}%"
 
 
 def _limit(each: Verdict) -> str:

@@ -9,19 +9,16 @@ from typing import Any
 import polars as pl
 
 from rayeval.answer_tables import VARIANTS
-from rayeval.metrics.names import METRICS
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import answered
 from rayeval.report.ended import Asked, Lost, asked, ended
+from rayeval.report.favoured import worth_showing
 from rayeval.report.lacking import lacking
 from rayeval.report.shown import Shown
+from rayeval.report.slices import telling
 from rayeval.report.tables import Tables
 from rayeval.report.trust import trust_text
 from rayeval.words import plural
-
-PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
-OF_ANSWERS = ("answer_correctness", "faithfulness", "citation_recall", "contains_reference",
-              "abstention_accuracy")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Overview:
     means: dict[tuple[str, str], Cell]
     """(stage, metric)."""
     slices: tuple[tuple[str, int, tuple[float, ...]], ...]
-    """(slice, questions, the shown metrics at the last stage)."""
+    """(slice, questions, the shown metrics at the last stage); no slice of all questions."""
     bounds: tuple[tuple[str, int], ...]
     """(stage, answerable questions whose gold is all still there)."""
     answerable: int
@@ -69,6 +66,22 @@ class Overview:
     unscored: tuple[str, ...]
     """What is to be said of questions that ended in an error or that the trace lacks."""
     next: tuple[str, ...]
+
+    @property
+    def to_answers(self) -> bool:
+        """Whether questions are followed to their answers, where no gold is lost any more."""
+        return any(stage == VARIANTS[0] for stage, _ in self.bounds)
+
+    @property
+    def there(self) -> str:
+        """What it is to come through a stage."""
+        return "all gold there" + (", at answer no fault found" if self.to_answers else "")
+
+    @property
+    def counted(self) -> str:
+        """The questions that `bounds` count."""
+        told = ", and at answer those without a fault found" if self.to_answers else ""
+        return f"whose gold is all still there{told}"
 
 
 def overview(run: Tables) -> Overview:
@@ -88,7 +101,7 @@ def overview(run: Tables) -> Overview:
         population=_population(golden),
         shown=shown,
         means=_means(run.aggregate),
-        slices=_slices(run.slices, stages[-1], shown),
+        slices=_slices(telling(run), stages[-1], shown),
         bounds=end.bounds,
         answerable=end.answerable,
         denominators=_denominators(end.status, golden.aside),
@@ -103,21 +116,6 @@ def overview(run: Tables) -> Overview:
         + advice([(item.code, item.questions) for item in end.lost])
         + unlabelled(run.run_id, golden.unlabelled),
     )
-
-
-def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
-    """The metrics that people look at first, or simply the first; and those of answers."""
-    said = [name for name in metrics if (known := METRICS.get(name)) and known.stage == "answer"]
-    of_hits = [name for name in metrics if name not in said]
-    favoured = [name for name in PREFERRED if name in of_hits]
-    shown = (favoured + [name for name in of_hits if name not in favoured])[:most]
-    return (*shown, *(name for name in OF_ANSWERS if name in said))
-
-
-def deciding_stage(stages: Sequence[str]) -> str:
-    """The last stage that finds hits, else the answers: brackets decide nothing."""
-    of_hits = [stage for stage in stages if stage not in VARIANTS]
-    return of_hits[-1] if of_hits else stages[0]
 
 
 def _corpus(corpus: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -43,6 +44,29 @@ def spent_table(run: Tables) -> Shown:
     return Shown("What it took", columns, tuple(rows), total)
 
 
+def spent_compared(base: Tables, new: Tables) -> tuple[Shown, ...]:
+    """What both runs took, old and new side by side; none where neither asked anything."""
+    before, after = spent(base), spent(new)
+    nothing = {"requests": 0, **dict.fromkeys(TOOK)}
+    rows = []
+    for name in dict.fromkeys([*before, *after]):
+        one, other = before.get(name, nothing), after.get(name, nothing)
+        tokens = (_both(one[part], other[part], _count_of) for part in TOOK[:2])
+        counts = _both(one["requests"], other["requests"], _count_of)
+        rows.append(Row(name, (counts, *tokens, _both(one["cost_usd"], other["cost_usd"], _usd))))
+    columns = ("", "replies", "tokens read", "tokens written", "cost")
+    title = "What it took, base → new (each over all its questions)"
+    return (Shown(title, columns, tuple(rows)),) if rows else ()
+
+
+def _both(one: Any, other: Any, shown: Callable[[Any], str]) -> str:
+    """Old and new, and by how much new is more or less."""
+    if one == other:
+        return shown(one)
+    more = other / one - 1 if one and other is not None else 0.0
+    return f"{shown(one)} → {shown(other)}{f' ({more:+.0%})' if abs(more) >= 0.005 else ''}"
+
+
 def _count_of(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
@@ -52,8 +76,10 @@ def _usd(cost: float | None) -> str:
 
 
 def _outcomes(judgements: pl.DataFrame) -> pl.DataFrame:
-    rows = judgements.select(pl.col("outcomes").explode()).drop_nulls()
-    return rows.unnest("outcomes").select("request", *TOOK)
+    """Of a run that was judged before replies told what they took, nothing."""
+    rows = judgements.select(pl.col("outcomes").explode()).drop_nulls().unnest("outcomes")
+    told = [name for name in TOOK if name in rows.columns]
+    return rows.select("request", *told, *(pl.lit(None).alias(n) for n in TOOK if n not in told))
 
 
 def _sums(rows: pl.DataFrame) -> dict[str, Any]:

@@ -118,6 +118,11 @@ class Tables(Protocol):
         ...
 
 
+def answered_stages(run: Tables) -> tuple[str, ...]:
+    """The stages at which questions were answered."""
+    return tuple(run.manifest.get("answers", ()))
+
+
 def measured_stages(run: Tables) -> tuple[str, ...]:
     """The stages that have metrics: those that find hits, then those that answer."""
-    return (*run.manifest["stages"], *run.manifest.get("answers", ()))
+    return (*run.manifest["stages"], *answered_stages(run))

@@ -19,7 +19,6 @@ from rayeval.report.tables import Tables
 from rayeval.words import percent, plural
 
 WIDTH = 100
-BOUNDS = "Questions whose gold is all still there (upper bounds)"
 
 
 def run_text(run: Tables) -> str:
@@ -30,8 +29,8 @@ def run_text(run: Tables) -> str:
         *(Text(line, style="bold") for line in facts.lacking),
         *(Text(line, style="dim") for line in facts.models),
         *([titled(facts.population, _metrics(facts))] if facts.shown else []),
-        *(_shown(table) for table in facts.answers),
-        *([titled(_bounds(facts), _waterfall(facts))] if facts.bounds else []),
+        *(drawn(table) for table in facts.answers),
+        *_waterfall(facts),
         *([Text(facts.denominators, style="dim")] if facts.denominators else []),
         titled(_ended(facts), _failures(facts) if facts.lost else None),
         *_matrix(run, facts),
@@ -117,8 +116,8 @@ def _metrics(facts: Overview) -> _Plain:
     return table
 
 
-def _shown(table: Shown) -> Group:
-    """One of the tables of answers."""
+def drawn(table: Shown) -> Group:
+    """A table that says itself what it is."""
     filled = headed(*table.columns) if table.rows else None
     for row in table.rows:
         cells = (cell if isinstance(cell, str) else number(cell) for cell in row.cells)
@@ -126,19 +125,15 @@ def _shown(table: Shown) -> Group:
     return Group(titled(table.title, filled), *(Text(printable(line)) for line in table.notes))
 
 
-def _bounds(facts: Overview) -> str:
-    """What the waterfall counts."""
-    right = any(stage == "answer" for stage, _ in facts.bounds)
-    return BOUNDS + (", and at answer no fault found" if right else "")
-
-
-def _waterfall(facts: Overview) -> _Plain:
+def _waterfall(facts: Overview) -> list[Group]:
+    if not facts.bounds:
+        return []
     table = _Plain(headed=False)
     for stage, count in facts.bounds:
         share = count / facts.answerable if facts.answerable else 0.0
         bar = "█" * round(40 * share)
         table.row(stage, f"{count} of {facts.answerable}", f"{bar:<40}", percent(share))
-    return table
+    return [titled(f"Questions {facts.counted} (upper bounds)", table)]
 
 
 def _ended(facts: Overview) -> str:
@@ -191,4 +186,11 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
         seen |= dict.fromkeys(row["reached_stages"], "●")
         table.row(row["question_id"], *(seen.get(stage, "?") for stage in stages))
     shown = f"{min(most, failed.height)} of {failed.height}"
-    return [titled(f"Failed questions (● all gold there, · lost), {shown}", table)]
+    told = f"{facts.there}, · not" if facts.to_answers else "all gold there, · lost"
+    return [titled(f"Failed questions (● {told}), {shown}", table)]
+
+
+def signed(value: float | None) -> str:
+    """A difference with its sign; a dash where undefined."""
+    shown = number(math.nan if value is None else value)
+    return shown if shown.startswith(("-", "–")) else f"+{shown}"

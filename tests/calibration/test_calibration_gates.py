@@ -48,8 +48,27 @@ def test_a_judge_that_nobody_calibrated_decides_nothing(capsys, judged):
     assert code == 3
     assert found["faithfulness"]["verdict"] == "inconclusive"
     assert "not calibrated for support" in found["faithfulness"]["reason"]
+    assert found["faithfulness"]["reason"].endswith("No record was read.")
+    assert found["faithfulness"]["confidence"] == 0.95
     assert found["contains_reference"]["verdict"] == "pass"
     assert found["contains_reference"]["stage"] == "answer"
+
+
+def test_limits_state_their_level(capsys, judged):
+    folder, run = judged
+    (folder / "levels.yaml").write_text(
+        "gates:\n- {metric: contains_reference, min: 0.1}\n"
+        "- {metric: contains_reference, min: 0.1, confidence: 0.9, name: bold}\n"
+        "- {metric: contains_reference, stage: answer, max_regressed: 3, name: counted}\n"
+    )
+    command = ["gate", run.path, "--gates", folder / "levels.yaml", "--runs", folder / "runs",
+               "--baseline", run.path]  # fmt: skip
+    assert run_command([*map(str, command)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["gate", "limit", "value", "low", "high", "level", "n", "verdict"]
+    assert [line.split()[-3] for line in lines[2:5]] == ["95%", "90%", "–"]
+    assert any("a one-sided limit at its level" in line for line in lines)
+    assert "| 90% |" in (folder / f"runs/gates/{run.run_id}_vs_{run.run_id}/summary.md").read_text()
 
 
 def sheet_of(capsys, judged, path, n=20):
@@ -125,21 +144,6 @@ def corrected_by(rows):
     return 1 / (answers.count(answers[0]) * len(set(answers)))
 
 
-def recorded(path, run, **changes):
-    """A record of the run's judge in both languages of its questions."""
-    pins = run.manifest["judge"]
-    judge = {"model": pins["model"], "revision": pins["revision"], "task": "support",
-             "prompt": pins["prompts"]["support"]["hash"]}  # fmt: skip
-    one = {"n": 100, "clusters": 20, "kappa": 0.7, "kappa_quadratic": None, "agreement": 0.9,
-           "sensitivity": 0.9, "specificity": 0.8, "alpha": 0.7, "prevalence_human": 0.8,
-           "intervals": {"kappa": [0.5, 0.8]}, "floor": 0.4, "labels_sha256": {}, "made": "now"}  # fmt: skip
-    judge |= {name: changes.pop(name) for name in [*changes] if name in judge}
-    languages = changes.pop("languages", ["ko", None])
-    records = [{**one, **changes, "judge": {**judge, "language": name}} for name in languages]
-    path.write_text(json.dumps({"records": records}))
-    return path
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -150,14 +154,15 @@ def recorded(path, run, **changes):
         pytest.param({"intervals": {}}, "is undefined", id="no interval"),
         pytest.param({"languages": ["ko"]}, "no language is stated", id="other languages"),
         pytest.param({"languages": [None, "en"]}, "for support in ko", id="not in Korean"),
-        pytest.param({"prompt": "b" * 32}, "not calibrated for support", id="another prompt"),
-        pytest.param({"model": "other"}, "not calibrated for support", id="another model"),
-        pytest.param({"revision": "2"}, "not calibrated for support", id="another revision"),
-        pytest.param({"task": "reference"}, "not calibrated for support", id="another task"),
+        pytest.param({"prompt": "b" * 32}, "one of prompt bbbbbbbbbbbb (the run's: ", id="another prompt"),
+        pytest.param({"model": "other"}, "one of model other (the run's: scripted-judge)", id="another model"),
+        pytest.param({"revision": "2"}, "one of revision 2 (the run's: ", id="another revision"),
+        pytest.param({"task": "reference"}, "record.json has one of task reference.", id="another task"),
+        pytest.param({"languages": ["de", "en"]}, "record.json has one in de, and one in en.", id="read, of other languages"),
     ],
-)
+)  # fmt: skip
 def test_a_record_unlocks_gates_of_exactly_its_judge(capsys, judged, tmp_path, changes, reason):
-    path = recorded(tmp_path / "record.json", judged[1], **changes)
+    path = judge_runs.recorded(tmp_path / "record.json", judged[1], **changes)
     code, found = gate(capsys, judged, "--calibration", path)
     one = found["faithfulness"]
     assert (code, one["verdict"]) == ((0, "pass") if reason is None else (3, "inconclusive"))
@@ -169,14 +174,14 @@ def test_claims_alone_need_a_record_of_how_they_are_taken_out(capsys, judged, tm
     (folder / "completeness.yaml").write_text("gates: [{metric: citation_completeness, min: 0}]")
     prompt = run.manifest["judge"]["prompts"]["claims"]["hash"]
     command = ["gate", run.path, "--gates", folder / "completeness.yaml", "--runs", folder / "runs"]
-    support = recorded(tmp_path / "support.json", run)
+    support = judge_runs.recorded(tmp_path / "support.json", run)
     assert called(capsys, *command, "--calibration", support)[0] == 3
-    claims = recorded(tmp_path / "claims.json", run, task="claims", prompt=prompt)
+    claims = judge_runs.recorded(tmp_path / "claims.json", run, task="claims", prompt=prompt)
     assert called(capsys, *command, "--calibration", claims)[0] == 0
 
 
 def test_a_run_carries_the_records_of_its_configuration(capsys, judged, tmp_path):
-    path = recorded(tmp_path / "record.json", judged[1])
+    path = judge_runs.recorded(tmp_path / "record.json", judged[1])
     with serving(judge_runs.rule) as server:
         config = judge_runs.project(tmp_path, server.url, judge={"calibration": ["record.json"]})
         run = answer_runs.run(config)

@@ -3,7 +3,9 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 from answer_runs import run
@@ -11,9 +13,13 @@ from faulty import serving
 from judge_model import task_of
 from judge_runs import judging, messages, project, rule
 
-from rayeval.report.answered import brackets
+from rayeval.report import brackets as bracketed
+from rayeval.report.brackets import Bought, brackets
 from rayeval.report.overview import overview
+from rayeval.report.slices import telling
 from rayeval.report.terminal import run_text
+from rayeval.stats.clusters import means
+from rayeval.stats.intervals import intervals
 
 BRACKETS = {"bracket": ["closed_book", "gold_context"], "repeats": 2}
 
@@ -49,19 +55,61 @@ def test_claims_of_every_answer_keep_ragchecker_s_sums(found):
 
 def test_brackets_are_means_over_the_same_questions(found):
     buys = brackets(found)
-    assert list(buys) == ["answer − closed_book", "gold_context − answer"]
-    assert buys["answer − closed_book"]["answer_correctness"] == (0, 1, 1, 2)
-    assert buys["gold_context − answer"]["exact_match"] == (0, 1, 1, 2)
+    assert list(buys) == ["answer-closed_book", "gold_context-answer"]
+    assert buys["answer-closed_book"]["answer_correctness"] == Bought(0, 1, 1, 1, 1, 2)
+    assert buys["gold_context-answer"]["exact_match"] == Bought(0, 1, 1, 1, 1, 2)
     text = run_text(found)
     assert "perfect retrieval would buy: exact_match" in text
     stated = json.loads(json.dumps(found.summary(), allow_nan=False))
-    assert stated["brackets"]["gold_context − answer"]["exact_match"] == {"mean": 1, "n": 2}
+    told = stated["brackets"]["gold_context-answer"]["exact_match"]
+    assert told == {"mean": 1, "low": 1, "high": 1, "n": 2}
+    assert all(name.isascii() for name in stated["brackets"])
     assert set(stated["refusals"]) == {"answer", "gold_context"}
+
+
+def test_noise_between_brackets_is_seen_as_noise():
+    """Limits are those of the differences, by cluster, of the questions that have both."""
+    change = [0.5, -0.5, 0.25, -0.25, 0.0, 0.125] * 6
+    asked = pl.DataFrame({"question_id": [f"q{n:02}" for n in range(36)]})
+    asked = asked.with_columns(cluster=pl.col("question_id"), slices=pl.lit([], pl.List(pl.String)))
+    rows = asked.select("question_id", stage=pl.lit("answer"), token_f1=pl.lit(0.5))
+    more = rows.with_columns(stage=pl.lit("gold_context"), token_f1=0.5 + pl.Series(change))
+    run_ = SimpleNamespace(
+        manifest={"answers": ["answer", "gold_context"]},
+        columns=lambda table: rows.columns,
+        select=lambda table, columns, stage=None: (
+            asked if table == "questions" else rows if stage == "answer" else more
+        ).select(columns),
+    )
+    one = brackets(run_)["gold_context-answer"]["token_f1"]
+    assert one.low < 0 < one.mean < one.high < 0.15
+    sums = means(np.array(change)[:, None], np.arange(36))
+    [limits] = intervals(sums, seed=42, possible=(-1, 1))
+    assert (one.low, one.high) == (limits.low, limits.high)
+    asked = asked.with_columns(cluster=pl.lit("one"))
+    assert math.isnan(brackets(run_)["gold_context-answer"]["token_f1"].low)
+    assert bracketed.brackets_json(run_)["gold_context-answer"]["token_f1"]["low"] is None
 
 
 def test_the_walk_goes_on_to_the_answer(found):
     assert dict(overview(found).bounds)["answer"] == found.failures.height == 3
     assert set(found.failures["observed_stages"].list.last()) == {"answer"}
+    text = run_text(found)
+    assert "whose gold is all still there, and at answer those without a fault found" in text
+    assert "at answer those without a fault found" in Path(found.path, "summary.md").read_text()
+
+
+def test_a_slice_of_all_questions_says_nothing_of_its_own(found):
+    """At stages with hits `answerable:true` holds every question with a figure; at answers not."""
+    rows = telling(found)
+    assert "answerable:true" in rows.filter(stage="answer")["slice"]
+    assert "answerable:true" not in rows.filter(stage="context")["slice"]
+    assert "language:ko" in rows.filter(stage="context")["slice"]
+    assert "origin:unknown" not in rows["slice"]
+    assert "origin:unknown" in found.slices["slice"]
+    shown = run_text(found).partition("By slice")[2]
+    assert "language:ko" in shown
+    assert "origin:unknown" not in shown
 
 
 def test_a_judge_that_fails_is_an_error_of_its_metrics_and_of_what_it_could_have_found(tmp_path):

@@ -112,7 +112,7 @@ def tables(n: int, run_id: str = "made-up") -> Tables:
         passages=frame(passages, PASSAGE),
         failures=frame([failure(i) for i in range(n)], FAILURES),
         aggregate=pl.DataFrame(means),
-        slices=pl.DataFrame([{**row, "slice": name} for row in means for name in ("code", "table")]),
+        slices=pl.DataFrame([{**row, "n": n // 2, "slice": name} for row in means for name in ("code", "table")]),
         latency=pl.DataFrame(times),
     )  # fmt: skip
 

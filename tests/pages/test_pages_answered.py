@@ -37,7 +37,16 @@ def test_the_first_page_tells_what_answers_are_worth(open_page, answered):
     assert "answer: refused 2 of 4 answers to unanswerable questions (right, 50%)" in told
     assert "all of the evidence 7 5 2" in told
     assert "nothing: unanswerable 2 2" in told
-    assert "What perfect retrieval would buy" in told
+    assert "What perfect retrieval would buy; an interval that holds 0 shows no difference" in told
+    assert "95% by cluster" in told.partition("What perfect retrieval")[2]
+    assert page.locator("#waterfall h2").inner_text() == "Where gold is lost and answers fail"
+    assert "at answer those without a fault found" in text(page, "#waterfall caption")
+    assert "at answer no fault found, ○ lost, or at fault" in text(page, "table.matrix caption")
+    assert {"no fault found", "at fault", "not observed"} == {
+        *page.locator("table.matrix td:last-child .mark").evaluate_all(
+            "marks => marks.map((mark) => mark.title)"
+        )
+    }
     assert page.locator("#answers svg.interval.share").count() > 15
     assert page.locator("#risk svg.risk path.line").count() == 1
     page.locator("select[name=risk-0]").select_option("bm25")
@@ -144,13 +153,31 @@ def test_a_comparison_lists_the_answers_that_got_worse_first(open_page, answered
     assert "desk refused → right" in told
     assert "mars answered anyway → rightly refused" in told
     rows = page.locator("#answer-deltas table").first.locator("tbody th").all_inner_texts()
-    assert {"answer_correctness", "faithfulness", "hallucination", "right_refusal"} <= set(rows)
+    assert {"answer_correctness *", "faithfulness *", "hallucination *", "right_refusal"} <= set(
+        rows
+    )
     assert "answer" not in page.locator("select[name=by-stage-0] option").all_inner_texts()
     page.get_by_role("link", name="1 worse").click()
     page.wait_for_url("**#questions?went=worse&sort=went")
     assert ids(page) == ["leave"]
     page.locator("select[name=went]").select_option("")
     assert ids(page)[0] == "leave", "right to wrong before all others"
+
+
+def test_a_comparison_opens_on_the_answer_and_says_what_its_figures_are(open_page, answered):
+    page = open_page(report(answered[2]))
+    assert page.locator("select[name=answer-deltas-0]").input_value() == "answer"
+    assert "Every metric is the same for every question at bm25, context." in text(page, "#metrics")
+    assert page.locator("#metrics table").count() == 0, "nothing to choose from where nothing moved"
+    told = text(page, "#answer-deltas")
+    assert "p: the two-sided chance" in told
+    assert "answer_correctness *" in told
+    assert "contains_reference *" not in told
+    assert "passes no gate: the judge is not calibrated for" in told
+    assert "What it took, base → new" in text(page, "#answers")
+    slices = page.locator("#answer-delta-slices tbody th").all_inner_texts()
+    assert "office" in slices
+    assert "origin:unknown" not in slices
 
 
 def test_old_answers_stand_beside_new_ones(open_page, answered):

@@ -8,7 +8,7 @@ import pytest
 from answered_tables import RECORD, answered_tables
 from test_pages_content import data_of
 
-from rayeval.report.page import answer_means as answer_means_
+from rayeval.report import limits
 from rayeval.report.page import replies
 from rayeval.report.page.answer_means import answer_means
 from rayeval.report.page.outcomes import answer_moves, outcomes
@@ -49,7 +49,7 @@ def test_means_are_the_run_s_own_and_lie_in_their_intervals(answered):
 
 @pytest.mark.parametrize("many", [1_000, 10], ids=["drawn", "by the standard error"])
 def test_intervals_are_those_of_the_questions_that_the_mean_is_of(monkeypatch, many):
-    monkeypatch.setattr(answer_means_, "MANY", many)
+    monkeypatch.setattr(limits, "MANY", many)
     run = answered_tables(400)
     found = pl.DataFrame(answer_means(run)).filter(pl.col("slice").is_null())
     [row] = found.to_dicts()

@@ -116,6 +116,11 @@ def test_a_comparison_shows_old_beside_new(open_page, hostile):
     page = open_page(runs / "comparisons" / comparison.comparison_id / "report.html")
     assert page.locator("#metrics svg.interval").count() > 3
     assert page.locator("select[name=change]").count() == 1
+    for stage in page.locator("select[name=slices-0] option").all_inner_texts():
+        page.locator("select[name=slices-0]").select_option(stage)
+        for metric in page.locator("select[name=slices-1] option").all_inner_texts():
+            page.locator("select[name=slices-1]").select_option(metric)
+            assert page.locator("#slices tbody tr").count() > 0, (stage, metric)
     page.goto(page.url + "#q/2%20ko")
     page.wait_for_selector("#gold")
     assert page.locator("#stage-0 .stage").count() == 2
@@ -187,6 +192,12 @@ def test_a_folder_of_runs_is_listed_compared_and_drawn_over_time(open_page, serv
     page = open_page(f"http://127.0.0.1:{server.server_port}/")
     assert page.locator("h1").inner_text() == "2 runs"
     assert page.locator("#trends svg circle").count() == 2
+    assert page.locator("select[name=trend-1]").input_value() == "recall@5"
+    for stage in page.locator("select[name=trend-0] option").all_inner_texts():
+        page.locator("select[name=trend-0]").select_option(stage)
+        for metric in page.locator("select[name=trend-1] option").all_inner_texts():
+            page.locator("select[name=trend-1]").select_option(metric)
+            assert page.locator("#trends svg circle").count() > 0, (stage, metric)
     page.get_by_role("button", name="Compare the two chosen").click()
     assert page.locator("[role=status]").inner_text() == "Choose two runs; 0 chosen."
     for box in page.get_by_role("checkbox").all():

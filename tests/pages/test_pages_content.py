@@ -14,9 +14,8 @@ from rayeval.report import gold
 from rayeval.report.gold import RANKS, gold_ranks, unjudged
 from rayeval.report.page.movement import movement
 from rayeval.report.page.run import run_page
-from rayeval.report.page.sentence import comparison_sentence, run_sentence
+from rayeval.report.page.sentence import run_sentence
 from rayeval.report.page.shell import embedded, page
-from rayeval.report.whole import whole_of
 
 
 def data_of(html: bytes):
@@ -97,58 +96,6 @@ def ranks(*rows):
 def test_the_sentence_of_a_run(rows, known, text, behind):
     found = run_sentence(failures(*rows), ranks(*known))
     assert (found.text, found.questions) == (text, behind)
-
-
-def ends(*rows):
-    """rows: (question, slices, change, stage after)."""
-    was = {"lost": "success", "won": "X", "same": "X"}
-    moved = [(q, was[change], "success" if change == "won" else "Y" if change == "lost" else "X", None, stage)
-             for q, _, change, stage in rows]  # fmt: skip
-    names = ["question_id", "before", "after", "stage_before", "stage_after"]
-    moved = pl.DataFrame(moved, schema=dict.fromkeys(names, pl.String), orient="row")
-    slices = pl.DataFrame(
-        {"question_id": [row[0] for row in rows], "slices": [row[1] for row in rows]},
-        schema={"question_id": pl.String, "slices": pl.List(pl.String)},
-    )
-    ranks = pl.DataFrame(schema={"stage": pl.String, "base": pl.Int64, "new": pl.Int64})
-    unjudged = pl.DataFrame(schema={"stage": pl.String, "question_id": pl.String})
-    return whole_of(moved, ranks, unjudged, slices).ends
-
-
-def row(low=-0.1, high=0.1, slice_=None, p=None):
-    return {"metric": "recall@5", "stage": "context", "mean": (low + high) / 2, "low": low, "high": high, "n": 40, "detectable": 0.0612, "slice": slice_, "p_holm": p}  # fmt: skip
-
-
-LOST = [(f"q-{i}", ["ids"], "lost", "reranked") for i in range(3)]
-SAME = [(f"s-{i}", ["ids"] if i < 38 else [], "same", None) for i in range(97)]
-WON = [(f"w-{i}", [], "won", None) for i in range(5)]
-
-
-@pytest.mark.parametrize(
-    ("rows", "deciding", "text"),
-    [
-        pytest.param(LOST + SAME + WON, {None: row(), "ids": row(-0.2, -0.1)}, "Hold: ids lost 3 of 41, all at reranked: q-0, q-1, q-2", id="a slice under a rising whole"),
-        pytest.param(SAME, {None: row()}, "No difference that 40 questions can show (smallest detectable: 0.06)", id="nothing changed"),
-        pytest.param(SAME, {None: row(math.nan, math.nan) | {"detectable": math.nan}}, "No difference that 40 questions can show", id="one cluster"),
-        pytest.param(SAME + WON, {None: row(0.02, 0.04)}, "Ship: recall@5 at context rose by 0.03; 5 questions won, 0 lost", id="surely better"),
-        pytest.param(LOST[:1] + SAME, {None: row()}, "No difference that 40 questions can show (smallest detectable: 0.06)", id="one of a hundred holds nothing back"),
-        pytest.param(LOST[:1] + SAME[:3], {None: row()}, "Hold: all questions lost 1 of 4, at reranked: q-0", id="one of four does"),
-pytest.param(SAME, {None: row(0.0, 0.0)}, "No difference: 40 questions end as before", id="nothing moved at all"),
-        pytest.param(SAME, {None: row(-0.04, -0.02)}, "Hold: recall@5 at context fell by 0.03; 0 questions won, 0 lost", id="surely worse, though none is lost"),
-        pytest.param(SAME + WON, {None: row(0.02, 0.04), "ids": row(-0.04, -0.02, "ids", 0.01)}, "Hold: recall@5 at context fell by 0.03 in ids; 5 questions won, 0 lost", id="a slice surely worse under a rising whole"),
-        pytest.param(SAME + WON, {None: row(0.02, 0.04), "ids": row(-0.04, -0.02, "ids", 0.06)}, "Ship: recall@5 at context rose by 0.03; 5 questions won, 0 lost", id="one of many slices may fall by chance"),
-        pytest.param(SAME, {}, "No difference that 97 questions can show", id="no metric in common"),
-    ],
-)  # fmt: skip
-def test_the_sentence_of_a_comparison(rows, deciding, text):
-    assert comparison_sentence(ends(*rows), deciding).text == text
-
-
-def test_the_interval_is_said_beside_the_sentence():
-    held = comparison_sentence(ends(*LOST, *SAME), {"ids": row(-0.3, 0.1)})
-    assert held.note == "recall@5 at context changed by -0.10 (-0.30 to +0.10 for questions like these), which chance alone may give."  # fmt: skip
-    sure = comparison_sentence(ends(*LOST, *SAME), {"ids": row(-0.3, -0.1)})
-    assert sure.note.endswith("(-0.30 to -0.10 for questions like these).")
 
 
 def test_moves_are_counted_and_the_farthest_named():

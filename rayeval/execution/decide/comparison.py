@@ -20,6 +20,7 @@ from rayeval.comparison.measure import known
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.comparison.transitions import counted
 from rayeval.errors import RunError
+from rayeval.execution.decide.calibrated import known_records
 from rayeval.execution.decide.facts import facts_of
 from rayeval.execution.decide.shards import Listed, listed, sharded_deltas, sharded_lists, too_large
 from rayeval.execution.evaluate import placed
@@ -27,9 +28,11 @@ from rayeval.execution.job import Options as Where
 from rayeval.execution.placement import Placement
 from rayeval.execution.runs import Run, load
 from rayeval.report import whole
+from rayeval.report.compared import headline, uncalibrated
 from rayeval.report.comparison import comparison_text
-from rayeval.report.overview import worth_showing
+from rayeval.report.favoured import worth_showing
 from rayeval.report.page.comparison import comparison_page
+from rayeval.report.spent import spent
 from rayeval.report.whole import Whole, whole_of
 
 FACTS = "comparison.json"
@@ -52,6 +55,8 @@ class Options:
     replicates: int = 10_000
     purpose: str | None = None
     """For the ledger of the test split."""
+    calibration: Sequence[str] = ()
+    """Files of records of judges, besides those that the runs carry."""
     poisson: bool = False
     """Add up Poisson weights shard by shard, even if the runs are small enough to be held."""
     where: Where = field(default_factory=Where)
@@ -90,11 +95,16 @@ class Comparison:
                 name: _plain(row[name]) for name in ("mean", "low", "high", "p", "n", "clusters")
             }
             stages.setdefault(row["stage"], {})[row["metric"]] = kept
+        first = headline(self)
         return {
+            "sentence": first.text,
+            "note": first.note,
             "comparison_id": self.comparison_id,
             "path": self.path,
             "deltas": stages,
             "transitions": counted(self.whole.ends),
+            "uncalibrated": uncalibrated(self.facts),
+            "spent": dict(zip(("base", "new"), map(spent, self.sides), strict=True)),
             **{name: self.facts[name] for name in ("changed", "elsewhere", "warnings")},
         }
 
@@ -119,7 +129,15 @@ def compare_runs(base: Run, new: Run, options: Options) -> Comparison:
     return Comparison(
         comparison_id=_id(base, new, options),
         path=None,
-        facts=facts_of(base, new, pairs, found, options.purpose, timed=timed)
+        facts=facts_of(
+            base,
+            new,
+            pairs,
+            found,
+            options.purpose,
+            timed=timed,
+            known=known_records(options.calibration),
+        )
         | {"seed": seed, "replicates": count},
         deltas=figures,
         transitions=found.transitions,
@@ -198,7 +216,7 @@ def _read(folder: str, names: Sequence[str]) -> dict[str, pl.DataFrame]:
 def _id(base: Run, new: Run, options: Options) -> str:
     """Readable, and another one for other options."""
     name = f"{new.run_id}_vs_{base.run_id}"
-    if replace(options, purpose=None, where=Where()) == Options():
+    if replace(options, purpose=None, calibration=(), where=Where()) == Options():
         return name
     stated = [options.shared, sorted(options.allow), options.metrics, options.seed]
     stated += [options.replicates, *(["poisson"] if options.poisson else [])]

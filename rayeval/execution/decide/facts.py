@@ -7,23 +7,33 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.calibration.unlock import Known
 from rayeval.comparison import differences
 from rayeval.comparison.pairs import Pairs
 from rayeval.comparison.ranks import TOP
+from rayeval.execution.decide.calibrated import uncalibrated
 from rayeval.execution.decide.shards import Listed
 from rayeval.execution.guard import revealed
 from rayeval.execution.runs import Run
-from rayeval.report.overview import deciding_stage
+from rayeval.report.favoured import deciding_stage
 from rayeval.report.tables import measured_stages
 from rayeval.words import plural
 
 
 def facts_of(
-    base: Run, new: Run, pairs: Pairs, found: Listed, purpose: str | None, *, timed: bool
+    base: Run,
+    new: Run,
+    pairs: Pairs,
+    found: Listed,
+    purpose: str | None,
+    *,
+    timed: bool,
+    known: Known,
 ) -> dict[str, Any]:
     """What `comparison.json` says, but for how it was computed.
 
-    purpose: for the ledger of the test split. timed: latencies are compared.
+    purpose: for the ledger of the test split. timed: latencies are compared. known: records of
+    judges besides those that the runs carry.
     """
     changed = differences.changed(base, new)
     return {
@@ -36,6 +46,7 @@ def facts_of(
         "changed": changed,
         "elsewhere": differences.elsewhere(base, new),
         "warnings": list(_warnings(base, new, pairs, changed, purpose, timed=timed)),
+        "uncalibrated": uncalibrated(pairs, known),
         "unjudged": _unjudged(found.whole.open, pairs),
         **_left_out(found),
     }

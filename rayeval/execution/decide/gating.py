@@ -7,23 +7,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import polars as pl
 from pydantic import ValidationError
 
 from rayeval import files
-from rayeval.calibration.record import Record, pinned, read_records
-from rayeval.calibration.unlock import locked
+from rayeval.calibration.unlock import Known
 from rayeval.comparison.differences import refuse
 from rayeval.comparison.measure import figure, stage_of
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
+from rayeval.execution.decide.calibrated import known_records, why_locked
 from rayeval.execution.runs import Run
 from rayeval.execution.values import parsed
-from rayeval.gates.config import RELATIVE, Gate, Gates
+from rayeval.gates.config import RELATIVE, Gates
 from rayeval.gates.verdicts import EXIT_CODES, Verdict, Word, overall, verdict
-from rayeval.metrics.names import parse
 from rayeval.report.gates import gates_text, junit, step_summary
-from rayeval.report.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ def judge(
         refuse(base, run, allow)
     pairs = None if base is None else pair(base, run, shared=shared)
     own = pair(run, run)
-    records = [record for path in dict.fromkeys(calibration) for record in read_records(path)]
+    records = known_records(calibration)
     any_hardware = "hardware" in allow
     verdicts = tuple(_verdicts(gates, run, pairs, records, seed, any_hardware=any_hardware))
     return Judged(
@@ -107,7 +104,7 @@ def _verdicts(
     gates: Gates,
     run: Run,
     pairs: Pairs | None,
-    records: Sequence[Record],
+    records: Known,
     seed: int,
     *,
     any_hardware: bool,
@@ -117,26 +114,12 @@ def _verdicts(
         stage = stage_of(gate, run)
         for kind in gate.limits:
             sides = [run] if pairs is None or kind not in RELATIVE else [run, pairs.base.run]
-            obstacle = next(filter(None, (_locked(gate, side, records) for side in sides)), None)
+            whys = (why_locked(gate.metric, side, records, gate.slice) for side in sides)
+            lock = next(filter(None, whys), None)
             seen = figure(gate, kind, stage, run, pairs, seed, any_hardware=any_hardware)
-            seen = replace(seen, obstacle=obstacle or seen.obstacle)
+            seen = replace(seen, obstacle=str(lock) if lock else seen.obstacle)
             found.append(verdict(gate, kind, stage, seen))
     return found
-
-
-def _locked(gate: Gate, run: Tables, records: Sequence[Record]) -> str | None:
-    """Why a judge's metric decides nothing yet."""
-    try:
-        tasks = parse(gate.metric).metric.tasks
-    except ConfigError:  # a latency, or another convention's
-        return None
-    if not tasks:
-        return None
-    asked = run.select("questions", ["language", "slices"])
-    if gate.slice is not None:
-        asked = asked.filter(pl.col("slices").list.contains(gate.slice))
-    known = [*pinned(run.manifest.get("calibration")), *records]
-    return locked(run.manifest.get("judge"), tasks, set(asked["language"]), known)
 
 
 def write_gates(judged: Judged, runs: str) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from rayeval.columns import Ints
 from rayeval.metrics.totals import SYNTHETIC
-from rayeval.report.answered import variants
+from rayeval.report.limits import mean_limits
 from rayeval.report.page.outcomes import STAGE
-from rayeval.report.tables import Tables
-from rayeval.stats.clusters import Sums, means
-from rayeval.stats.intervals import intervals, standard_error
+from rayeval.report.slices import telling
+from rayeval.report.tables import Tables, answered_stages
 
 IN_SLICES = ("answer_correctness", "claim_f1", "faithfulness", "hallucination", "citation_validity",
              "citation_correctness", "citation_recall", "contains_reference", "token_f1",
@@ -23,11 +19,6 @@ IN_SLICES = ("answer_correctness", "claim_f1", "faithfulness", "hallucination", 
 """The metrics that are shown by slice."""
 SLICES = 50
 """The largest ones, with intervals."""
-REPLICATES = 1_000
-"""A drawing needs fewer than a decision."""
-MANY = 1_000
-"""Clusters over which the mean's distribution is as good as normal, and nothing needs be drawn."""
-SEED = 42
 MEAN = ("slice", "stage", "metric", "mean", "low", "high", "n", "errors")
 
 
@@ -36,7 +27,7 @@ def answer_means(run: Tables) -> dict[str, list[Any]]:
 
     Limits are 95% by cluster, of the stage `answer` alone; null with a single cluster.
     """
-    whole = run.aggregate.filter(pl.col("stage").is_in(variants(run)))
+    whole = run.aggregate.filter(pl.col("stage").is_in(answered_stages(run)))
     whole = whole.with_columns(slice=pl.lit(None, pl.String))
     names = largest(run)
     parts = run.slices.filter(
@@ -57,7 +48,7 @@ def answer_means(run: Tables) -> dict[str, list[Any]]:
 
 def largest(run: Tables) -> list[str]:
     """The slices with most answered questions, by name."""
-    rows = run.slices.filter(pl.col("stage") == STAGE, pl.col("metric").is_in(IN_SLICES))
+    rows = telling(run).filter(pl.col("stage") == STAGE, pl.col("metric").is_in(IN_SLICES))
     sizes = rows.group_by("slice").agg(pl.col("n").max()).filter(pl.col("n") > 0)
     first = sizes.sort("n", "slice", descending=[True, False]).head(SLICES)
     return first["slice"].sort().to_list()
@@ -79,32 +70,8 @@ def _of(
     slice_: Any, table: pl.DataFrame, metrics: Sequence[str]
 ) -> Iterator[tuple[str | None, str, float, float]]:
     """The limits of one slice's means."""
-    values = table.select(pl.col(metrics).fill_null(np.nan)).to_numpy()
-    sums = means(values, _codes(table))
-    if len(sums.above) > MANY:
-        for place, metric in enumerate(metrics):
-            yield slice_, metric, *_normal(sums.column(place))
-        return
-    found = intervals(sums, seed=SEED, count=REPLICATES, possible=(0.0, 1.0))
-    for metric, one in zip(metrics, found, strict=True):
-        yield slice_, metric, one.low, one.high
-
-
-def _normal(sums: Sums) -> tuple[float, float]:
-    """The limits of one column's mean, by its standard error."""
-    above, below = sums.above.T, sums.below.T
-    if above.size < 2:
-        return math.nan, math.nan
-    reach = 1.96 * float(standard_error(above, below, np.ones(above.shape))[0])
-    mean = float(sums.estimate[0])
-    return max(0.0, mean - reach), min(1.0, mean + reach)
-
-
-def _codes(table: pl.DataFrame) -> Ints:
-    """Every question's cluster, numbered in order."""
-    names = table["cluster"].fill_null(table["question_id"]).to_numpy().astype(str)
-    codes: Ints = np.unique(names, return_inverse=True)[1].astype(np.int64)
-    return codes
+    for metric, (low, high) in zip(metrics, mean_limits(table, metrics), strict=True):
+        yield slice_, metric, low, high
 
 
 def _inside(slice_: Any) -> pl.Expr:

@@ -209,6 +209,7 @@ const answersCompared = (answers) => {
           },
         )
       : null,
+    data.spent.map(shownTable),
     metrics.length
       ? chooser("answer-delta-slices", [["Metric", metrics, metrics[0]]], (metric) =>
           deltaTable(

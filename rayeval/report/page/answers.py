@@ -10,19 +10,19 @@ import polars as pl
 from rayeval.judge.record import Record, pinned
 from rayeval.report.answered import (
     HELD,
-    brackets,
     by_evidence,
     refusal_notes,
     spread_table,
-    variants,
 )
+from rayeval.report.brackets import brackets
 from rayeval.report.judgements import judge_json
 from rayeval.report.page.answer_means import SLICES, answer_means, largest
 from rayeval.report.page.outcomes import STAGE
 from rayeval.report.scores import score_table
 from rayeval.report.shown import Shown
+from rayeval.report.slices import telling
 from rayeval.report.spent import spent_table
-from rayeval.report.tables import Tables
+from rayeval.report.tables import Tables, answered_stages
 from rayeval.report.trust import unsure
 
 RECORD = ("n", "clusters", "kappa", "kappa_quadratic", "agreement", "floor", "made")
@@ -31,10 +31,10 @@ UNANSWERABLE = "nothing: unanswerable"
 
 def answers_of(run: Tables) -> dict[str, Any] | None:
     """Everything of the section on answers; None where nothing was answered."""
-    if not variants(run):
+    if not answered_stages(run):
         return None
     return {
-        "variants": list(variants(run)),
+        "variants": list(answered_stages(run)),
         "judged": "correctness" in ((run.manifest.get("judge") or {}).get("tasks") or ()),
         "notes": [*refusal_notes(run)],
         "held": {"columns": list(HELD), "rows": _held(run)},
@@ -88,18 +88,21 @@ def _added(rows: list[list[Any]]) -> list[list[Any]]:
 
 def _left_out(run: Tables) -> str:
     """What of the means by slice a page doesn't hold."""
-    slices = run.slices.filter(pl.col("stage") == STAGE, pl.col("n") > 0)["slice"].n_unique()
+    slices = telling(run).filter(pl.col("stage") == STAGE, pl.col("n") > 0)["slice"].n_unique()
     if slices > len(largest(run)) == SLICES:
         return f"the {SLICES} largest of {slices:,} slices are here; slices.parquet has all"
     return ""
 
 
 def _brackets(run: Tables) -> list[list[Any]]:
-    """[less, more, [[metric, from, to, difference, n], …]]."""
+    """[less, more, [[metric, from, to, difference, low, high, n], …]]."""
     pairs = []
     for name, rows in brackets(run).items():
-        more, _, less = name.partition(" − ")
-        figures = [[metric, *numbers] for metric, numbers in rows.items()]
+        more, _, less = name.partition("-")
+        figures = [
+            [metric, one.less, one.more, one.mean, one.low, one.high, one.n]
+            for metric, one in rows.items()
+        ]
         pairs.append([less, more, figures])
     return pairs
 

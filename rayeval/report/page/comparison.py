@@ -9,24 +9,28 @@ from typing import Any
 import polars as pl
 
 from rayeval.answer_tables import VARIANTS
-from rayeval.report.comparison import Compared, unjudged_line
+from rayeval.report.answered import MARKED
+from rayeval.report.compared import Compared, headline, uncalibrated
+from rayeval.report.comparison import unjudged_line
+from rayeval.report.differences import unmoved
+from rayeval.report.favoured import worth_showing
 from rayeval.report.gold import gold_ranks
-from rayeval.report.overview import Overview, deciding_stage, overview, worth_showing
+from rayeval.report.overview import Overview, overview
 from rayeval.report.page import details as parts
+from rayeval.report.page.answers import shown_json
 from rayeval.report.page.movement import movement
 from rayeval.report.page.outcomes import BETTER, WORSE, answer_moves
 from rayeval.report.page.outcomes import SAME as AS_BEFORE
 from rayeval.report.page.passages import Passages
 from rayeval.report.page.questions import MOST, chosen, coded, question_columns
 from rayeval.report.page.run import detailed, headroom, made_of, side_of
-from rayeval.report.page.sentence import comparison_sentence
 from rayeval.report.page.shell import page
+from rayeval.report.spent import spent_compared
+from rayeval.report.sureness import HOLM, MEANS
 from rayeval.report.tables import Tables
 from rayeval.report.whole import ORDER, SAME, change
 from rayeval.words import plural
 
-DECIDES = ("recall@5", "all_groups@5", "hit@5")
-"""Metrics by which a comparison is summed up, in order of preference."""
 DELTA = ("slice", "stage", "metric", "base", "new", "mean", "low", "high", "p", "p_holm", "n",
          "improved", "regressed")  # fmt: skip
 
@@ -35,7 +39,7 @@ def comparison_page(found: Compared) -> bytes:
     """A comparison as one HTML file; the same comparison gives the same bytes."""
     base, new = found.sides
     order = _worst_first(found.transitions)
-    sentence = comparison_sentence(found.whole.ends, _deciding(found.deltas))
+    sentence = headline(found)
     went = answer_moves(base, new)
     others = went.filter(pl.col("went") != AS_BEFORE)["question_id"].to_list()
     first = list(dict.fromkeys([*order, *others]))
@@ -54,6 +58,12 @@ def comparison_page(found: Compared) -> bytes:
         "sides": _sides(found, facts, rows, ids, texts),
         "passages": texts.rows,
         "deltas": _deltas(found.deltas),
+        "unmoved": unmoved(found.deltas.filter(pl.col("slice").is_null())),
+        "uncalibrated": uncalibrated(found.facts),
+        "marked": MARKED,
+        "means": MEANS,
+        "holm": HOLM,
+        "spent": [shown_json(table) for table in spent_compared(base, new)],
         "latency": [list(row) for row in found.latency.iter_rows()],
         "movement": movement(found.ranks, found.whole.moves),
         "madeOf": made_of(new),
@@ -93,18 +103,6 @@ def _worst_first(transitions: pl.DataFrame) -> list[str]:
     return rows.sort(place, "question_id")["question_id"].to_list()
 
 
-def _deciding(deltas: pl.DataFrame) -> dict[str | None, dict[str, Any]]:
-    """Slice → the row of the metric that sums up the comparison, at the last stage."""
-    whole = deltas.filter(pl.col("slice").is_null())
-    if whole.is_empty():
-        return {}
-    stage = deciding_stage(whole["stage"].unique(maintain_order=True).to_list())
-    named = whole.filter(pl.col("stage") == stage)["metric"].to_list()
-    metric = next((name for name in DECIDES if name in named), worth_showing(named)[0])
-    rows = deltas.filter(pl.col("stage") == stage, pl.col("metric") == metric)
-    return {row["slice"]: row for row in rows.iter_rows(named=True)}
-
-
 def _by_turns(one: Sequence[str], other: Sequence[str]) -> list[str]:
     """Both lists, a name of each at a time: a page that can't hold all holds the worst of both."""
     pairs = zip_longest(one, other)
@@ -139,5 +137,7 @@ def _deltas(deltas: pl.DataFrame) -> dict[str, Any]:
     """The shown metrics by slice, and over all questions every one of answers, as columns."""
     shown = worth_showing(deltas["metric"].unique(maintain_order=True).to_list())
     of_answers = pl.col("stage").is_in(VARIANTS) & pl.col("slice").is_null()
-    rows = deltas.filter(pl.col("metric").is_in(shown) | of_answers, pl.col("n") > 0).select(DELTA)
+    claims = pl.col("slice").is_null() | pl.col("p_holm").is_not_null()
+    rows = deltas.filter(pl.col("metric").is_in(shown) | of_answers, pl.col("n") > 0, claims)
+    rows = rows.select(DELTA)
     return {name: rows[name].to_list() for name in DELTA}

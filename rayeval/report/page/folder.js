@@ -81,21 +81,19 @@ const trend = (metric, stage) => {
 const trendSection = () => {
   const sound = data.runs.filter((run) => run.metrics);
   const stages = distinct(sound.flatMap((run) => Object.keys(run.metrics)));
-  const metrics = distinct(
-    sound.flatMap((run) => Object.values(run.metrics).flatMap((stage) => Object.keys(stage))),
-  );
-  if (!metrics.length) return null;
-  const first = metrics.find((name) => name === "recall@5") ?? metrics[0];
+  if (!stages.length) return null;
+  const of = (stage) => distinct(sound.flatMap((run) => Object.keys(run.metrics[stage] ?? {})));
+  const first = stages.filter((stage) => of(stage).includes("recall@5")).at(-1);
   return section(
     "trends",
     "Over time",
     chooser(
       "trend",
       [
-        ["Metric", metrics, first],
-        ["Stage", stages, Object.keys(sound[0].metrics).at(-1)],
+        ["Stage", stages, first],
+        ["Metric", of, "recall@5"],
       ],
-      trend,
+      (stage, metric) => trend(metric, stage),
     ),
   );
 };

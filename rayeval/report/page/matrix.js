@@ -2,20 +2,22 @@
 
 const PAGE = 50;
 const MARKS = { k: ["●", "kept"], l: ["○", "lost"], "-": ["·", "not observed"] };
+/** At the answer nothing is lost: it is at fault or not. */
+const SAID = { kept: "no fault found", lost: "at fault" };
 const CHANGES = { lost: "lost", won: "won", moved: "fails elsewhere", same: "as before" };
 
-const mark = (letter) => [
-  hidden(MARKS[letter][1]),
-  h(
-    "span",
-    {
-      class: `mark ${MARKS[letter][1].split(" ")[0]}`,
-      "aria-hidden": "true",
-      title: MARKS[letter][1],
-    },
-    MARKS[letter][0],
-  ),
-];
+const mark = (letter, stage) => {
+  const [sign, kind] = MARKS[letter];
+  const words = (stage === "answer" && SAID[kind]) || kind;
+  return [
+    hidden(words),
+    h(
+      "span",
+      { class: `mark ${kind.split(" ")[0]}`, "aria-hidden": "true", title: words },
+      sign,
+    ),
+  ];
+};
 
 const stageCell = (question, stage) =>
   h(
@@ -25,7 +27,7 @@ const stageCell = (question, stage) =>
       const place = side.walked.indexOf(stage);
       return [
         number ? hidden(", after: ") : null,
-        mark(place < 0 ? "-" : question.marks[number][place]),
+        mark(place < 0 ? "-" : question.marks[number][place], stage),
       ];
     }),
   );
@@ -97,7 +99,7 @@ const filterForm = (filter, go) => {
     ["Ended", "ended", known((q) => q.ended[last])],
     ["Answer", "answer", ANSWERED ? known((q) => q.outcome[last]) : []],
     ["Answer went", "went", data.went ? known((q) => q.went) : []],
-    ["Lost at", "stage", now.walked.filter((stage) => now.lostAt.values.includes(stage))],
+    [now.walked.includes("answer") ? "Lost or failed at" : "Lost at", "stage", now.walked.filter((stage) => now.lostAt.values.includes(stage))],
     ["Split", "split", known((q) => q.split)],
     ["Origin", "origin", known((q) => q.origin)],
     ["Language", "language", known((q) => q.language)],
@@ -182,7 +184,7 @@ const matrixTable = (filter, go) => {
     words,
     nodes: [
       table(
-        `Questions by stage: ● all gold there, ○ lost${before ? "; before, then after" : ""}`,
+        `Questions by stage: ● ${now.there}, ○ ${now.walked.includes("answer") ? "lost, or at fault" : "lost"}${before ? "; before, then after" : ""}`,
         heads,
         rows,
         { class: "matrix" },

@@ -79,6 +79,30 @@ const deltaRows = (chosen) => {
     .filter(chosen);
 };
 
+/** Metrics of a judge that may decide nothing, and why. */
+const LOCKED = data.uncalibrated || {};
+const metricName = (name) => (Object.hasOwn(LOCKED, name) ? `${name} *` : name);
+
+const atOdds = (row) =>
+  isNumber(row.low) && isNumber(row.p) && (row.low > 0 || row.high < 0) !== row.p <= 0.05;
+
+/** What low, high and p are; where the two are at odds; what the mark means. */
+const deltaNotes = (rows) => {
+  const reasons = distinct(rows.map((row) => LOCKED[row.metric]).filter(Boolean));
+  const odd = rows
+    .filter(atOdds)
+    .map((row) => `${row.metric} at ${row.stage}${row.slice ? ` in ${row.slice}` : ""}`);
+  const lines = [
+    data.means,
+    rows.some((row) => isNumber(row.p_holm)) ? data.holm : null,
+    odd.length
+      ? `Interval and p are at odds for ${odd.join(", ")}: a close call, which more questions settle.`
+      : null,
+    reasons.length ? `${data.marked}: ${reasons.join("; ")}.` : null,
+  ];
+  return lines.filter(Boolean).map((line) => h("p", { class: "quiet" }, line));
+};
+
 const deltaTable = (caption, first, rows) => {
   const corrected = rows.some((row) => isNumber(row.p_holm));
   const most = Math.max(
@@ -101,7 +125,7 @@ const deltaTable = (caption, first, rows) => {
     ["better", "n"],
     ["worse", "n"],
   ];
-  return table(
+  const drawn = table(
     caption,
     heads,
     rows.map((row) =>
@@ -109,7 +133,7 @@ const deltaTable = (caption, first, rows) => {
         "tr",
         {},
         first.map(([, name], place) =>
-          place ? h("td", {}, row[name]) : rowHead(row[name] ?? "all questions"),
+          place ? h("td", {}, row[name]) : rowHead(metricName(row[name] ?? "all questions")),
         ),
         td(figure(row.base)),
         td(figure(row.new)),
@@ -125,35 +149,50 @@ const deltaTable = (caption, first, rows) => {
     ),
     { class: "deltas" },
   );
+  return h("div", {}, drawn, deltaNotes(rows));
 };
 
-/** A table that depends on choices; controls: [label, values]. */
+/** A table that depends on choices; controls: [label, values, the first one]. Values may be a
+ * function of what is chosen before them, so that nothing is offered that has no data. */
 const chooser = (id, controls, draw) => {
-  const chosen = controls.map(([, values, first]) => first ?? values[0]);
   const place = h("div", { id });
-  const show = () => place.replaceChildren(draw(...chosen));
-  show();
-  return h(
-    "div",
-    {},
-    h(
-      "p",
-      { class: "controls" },
-      controls.map(([label, values], number) =>
-        select(
-          label,
-          `${id}-${number}`,
-          values.map((value) => [value, value]),
-          chosen[number],
-          (value) => {
-            chosen[number] = value;
-            show();
-          },
-        ),
-      ),
-    ),
-    place,
+  const fields = h("p", { class: "controls" });
+  const chosen = [];
+  const offered = controls.map(([, values]) =>
+    typeof values === "function" ? values : () => values,
   );
+  /** Every choice that is still offered stays; the others become the first one. */
+  const settle = () =>
+    controls.forEach(([, , first], number) => {
+      const values = offered[number](...chosen.slice(0, number));
+      const wished = [chosen[number], first].find((value) => values.includes(value));
+      chosen[number] = wished ?? values[0];
+    });
+  const field = ([label], number) =>
+    select(
+      label,
+      `${id}-${number}`,
+      offered[number](...chosen.slice(0, number)).map((value) => [value, value]),
+      chosen[number],
+      (value) => {
+        chosen[number] = value;
+        show();
+        fields.querySelectorAll("select")[number].focus();
+      },
+    );
+  const show = () => {
+    settle();
+    fields.replaceChildren(...controls.map(field));
+    place.replaceChildren(draw(...chosen));
+  };
+  show();
+  return h("div", {}, fields, place);
+};
+
+/** The stages of which the run has figures by slice. */
+const sliced = () => {
+  const known = new Set(now.slices.filter(([, , , , n]) => n).map(([, stage]) => stage));
+  return now.stages.filter((stage) => known.has(stage));
 };
 
 const metricsSection = () => {
@@ -163,39 +202,45 @@ const metricsSection = () => {
       "metrics",
       "Metrics",
       metricTable(),
-      now.slices.length ? chooser("slices", [["Stage", now.stages, last]], sliceTable) : null,
+      now.slices.length ? chooser("slices", [["Stage", sliced(), last]], sliceTable) : null,
     );
   }
-  const whole = deltaRows((row) => row.slice === null && now.stages.includes(row.stage));
+  const still = data.unmoved.filter((stage) => now.stages.includes(stage));
+  const moving = now.stages.filter((stage) => !still.includes(stage));
+  const whole = deltaRows((row) => row.slice === null && moving.includes(row.stage));
   const stages = distinct(whole.map((row) => row.stage));
-  const metrics = distinct(whole.map((row) => row.metric));
   const end = stages[stages.length - 1];
-  const inSlices = distinct(
-    deltaRows((row) => row.slice !== null && now.stages.includes(row.stage)).map(
-      (row) => row.metric,
-    ),
-  );
+  const parts = deltaRows((row) => row.slice !== null && moving.includes(row.stage));
+  const inSlices = distinct(parts.map((row) => row.stage));
+  const of = (stage) =>
+    distinct(parts.filter((row) => row.stage === stage).map((row) => row.metric));
+  const recall = whole.map((row) => row.metric).find((name) => name.startsWith("recall"));
   return section(
     "metrics",
     "Differences",
-    chooser("by-stage", [["Stage", ["every stage", ...stages], end]], (stage) =>
-      deltaTable(
-        "After − before, 95% by cluster",
-        [
-          ["Metric", "metric"],
-          ["Stage", "stage"],
-        ],
-        whole.filter((row) => stage === "every stage" || row.stage === stage),
-      ),
-    ),
+    still.length
+      ? h("p", {}, `Every metric is the same for every question at ${still.join(", ")}.`)
+      : null,
+    stages.length
+      ? chooser("by-stage", [["Stage", ["every stage", ...stages], end]], (stage) =>
+          deltaTable(
+            "After − before, 95% by cluster",
+            [
+              ["Metric", "metric"],
+              ["Stage", "stage"],
+            ],
+            whole.filter((row) => stage === "every stage" || row.stage === stage),
+          ),
+        )
+      : null,
     inSlices.length
       ? chooser(
           "slices",
           [
-            ["Metric", inSlices, metrics.find((name) => name.startsWith("recall"))],
-            ["Stage", stages, end],
+            ["Stage", inSlices, end],
+            ["Metric", of, recall],
           ],
-          (metric, stage) =>
+          (stage, metric) =>
             deltaTable(
               `${metric} at ${stage} by slice; Holm corrects over the slices`,
               [["Slice", "slice"]],

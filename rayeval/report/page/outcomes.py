@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from rayeval.report.answered import variants
-from rayeval.report.tables import Tables
+from rayeval.report.tables import Tables, answered_stages
 
 STAGE = "answer"
 RIGHT, REFUSED_RIGHTLY = "right", "rightly refused"
@@ -24,7 +23,7 @@ def outcomes(run: Tables) -> pl.DataFrame:
     """
     asked = run.select("questions", ["question_id", "answerable"])
     ids = asked.select("question_id", can=pl.col("answerable").fill_null(True))
-    if STAGE not in variants(run):
+    if STAGE not in answered_stages(run):
         nothing = pl.lit(None, pl.String)
         return ids.select("question_id", outcome=nothing).sort("question_id")
     tries = run.select("per_answer", ["question_id", "refused", "right"], STAGE)

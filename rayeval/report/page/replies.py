@@ -7,10 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from rayeval.report.answered import variants
 from rayeval.report.page.passages import Passages
 from rayeval.report.page.verdicts import judged_json, named
-from rayeval.report.tables import Tables
+from rayeval.report.tables import Tables, answered_stages
 
 TRIES = 6_000
 """Answers that a page holds: of questions with many repeats, the first ones."""
@@ -36,10 +35,10 @@ def add_replies(
     ids = list(found)
     for one in found.values():
         one |= {"replies": [], "timed": None}
-    if not variants(run) or not ids:
+    if not answered_stages(run) or not ids:
         return
     every = run.rows("answers", "question_id", ids).to_dicts()
-    most = max(1, min(REPEATS, TRIES // (len(ids) * len(variants(run)))))
+    most = max(1, min(REPEATS, TRIES // (len(ids) * len(answered_stages(run)))))
     rows = [row for row in every if row["repeat"] < most]
     judged = _by_try(run, "judgements", ids) if run.manifest.get("judge") else {}
     told = _by_try(run, "per_answer", ids)

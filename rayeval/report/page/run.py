@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from rayeval.report.answered import variants
 from rayeval.report.gold import RANKS, gold_ranks
 from rayeval.report.overview import Overview, overview
 from rayeval.report.page import details as parts
@@ -18,7 +17,8 @@ from rayeval.report.page.passages import Passages
 from rayeval.report.page.questions import MOST, chosen, coded, endings, question_columns
 from rayeval.report.page.sentence import run_sentence
 from rayeval.report.page.shell import page
-from rayeval.report.tables import Tables
+from rayeval.report.slices import telling
+from rayeval.report.tables import Tables, answered_stages
 
 COST = {"embedded_tokens": "tokens embedded", "reranked_pairs": "pairs reranked",
         "context_tokens": "tokens of context", "prompt_tokens": "tokens read",
@@ -67,7 +67,7 @@ def ranks_of(run: Tables, bad: Sequence[str]) -> pl.DataFrame:
 def readable(run: Tables, ids: Sequence[str]) -> bool:
     """Whether the run kept what its stages found, or answers; one scored as trec_eval does may not
     have."""
-    return bool(variants(run)) or not run.rows("trace", "question_id", ids[:1]).is_empty()
+    return bool(answered_stages(run)) or not run.rows("trace", "question_id", ids[:1]).is_empty()
 
 
 def detailed(rows: pl.DataFrame, total: int, first: Sequence[str]) -> list[str]:
@@ -89,6 +89,8 @@ def side_of(
         "stages": list(facts.stages),
         **_ends(run, rows["question_id"], walked),
         "answers": answers_of(run),
+        "counted": facts.counted,
+        "there": facts.there,
         "bounds": [list(bound) for bound in facts.bounds],
         "answerable": facts.answerable,
         "denominators": facts.denominators,
@@ -162,7 +164,7 @@ def _cost(run: Tables) -> dict[str, str]:
 
 def slices(run: Tables, facts: Overview, most: int = 200) -> list[list[Any]]:
     """[slice, stage, metric, mean, n] of the metrics shown; the largest slices."""
-    rows = run.slices.filter(pl.col("metric").is_in(facts.shown))
+    rows = telling(run).filter(pl.col("metric").is_in(facts.shown))
     sizes = rows.group_by("slice").agg(pl.col("n").max()).filter(pl.col("n") > 0)
     names = sizes.sort("n", "slice", descending=[True, False]).head(most)["slice"].sort()
     rows = rows.filter(pl.col("slice").is_in(names.to_list()))

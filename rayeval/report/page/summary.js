@@ -78,6 +78,7 @@ const countLost = (item) => item.all ?? item.lost.length; // more than the page 
 /** The button with how many questions a stage could win back; it opens their list below. */
 const lostCell = (item, id, row, columns) => {
   if (!item || !item.lost.length) return td("");
+  const first = item.stage === "answer" ? "first fail" : "first lost";
   const button = h(
     "button",
     {
@@ -100,7 +101,7 @@ const lostCell = (item, id, row, columns) => {
       },
     },
     countLost(item).toLocaleString("en"),
-    hidden(` questions first lost at ${item.stage}; list them`),
+    hidden(` questions ${first} at ${item.stage}; list them`),
   );
   return td(button);
 };
@@ -112,7 +113,7 @@ const waterfall = () => {
   const heads = [
     "Stage",
     "",
-    ["Gold all there", "n"],
+    [now.walked.includes("answer") ? "Gold all there, or no fault found" : "Gold all there", "n"],
     ...(before ? [["before", "n"]] : []),
     ["Could win back", "n"],
     ["ms, median", "n"],
@@ -151,9 +152,9 @@ const waterfall = () => {
   const modes = distinct(data.headroom.map((item) => item.mode).filter(Boolean));
   return section(
     "waterfall",
-    "Where gold is lost",
+    now.walked.includes("answer") ? "Where gold is lost and answers fail" : "Where gold is lost",
     table(
-      `Answerable questions (${now.answerable.toLocaleString("en")}) whose gold is all still there`,
+      `Answerable questions (${now.answerable.toLocaleString("en")}) ${now.counted}`,
       heads,
       rows,
       { class: "waterfall" },
@@ -161,7 +162,8 @@ const waterfall = () => {
     h(
       "p",
       { class: "quiet" },
-      "Could win back: questions whose gold this stage is the first to lose.",
+      "Could win back: questions whose gold this stage is the first to lose",
+      now.walked.includes("answer") ? "; at answer, whose answer is at fault though nothing was lost before it." : ".",
       modes.length ? ` Times are ${modes.join(" and ")}.` : "",
       before ? " The thin line is the run before." : "",
       now.denominators ? ` ${now.denominators}.` : "",

@@ -29,9 +29,9 @@ const bracketsPart = (answers) =>
           { class: "brackets" },
           answers.brackets.map(([less, more, rows]) =>
             table(
-              BUYS[less],
-              ["Metric", [less, "n"], "", [more, "n"], ["Δ", "n"], ["n", "n"]],
-              rows.map(([metric, from, to, difference, n]) =>
+              `${BUYS[less]}; an interval that holds 0 shows no difference`,
+              ["Metric", [less, "n"], "", [more, "n"], ["Δ", "n"], ["95% by cluster", "n"], ["n", "n"]],
+              rows.map(([metric, from, to, difference, low, high, n]) =>
                 h(
                   "tr",
                   {},
@@ -40,6 +40,7 @@ const bracketsPart = (answers) =>
                   h("td", {}, stepMark(from, to, metric)),
                   td(figure(to)),
                   td(signed(difference)),
+                  td(written(low, high)),
                   td(n),
                 ),
               ),
