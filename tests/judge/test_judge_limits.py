@@ -15,8 +15,6 @@ from rayeval.execution.load import load_config
 from rayeval.execution.plan.limits import limited
 
 GAP_S = 0.8
-LATE_S = 0.3
-"""So much later than its turn a request may reach the server on a busy machine."""
 RATE = {"requests_per_minute": 60 / GAP_S}
 SAME = {"model": "scripted", "tasks": ["correctness"], "twice": {"sample": 1}}
 
@@ -32,7 +30,8 @@ def asked(tmp_path, server, *options):
     env = {**os.environ, "PYTHONPATH": str(Path.cwd())}
     subprocess.run([sys.executable, "-m", "rayeval", *map(str, command)], check=True, env=env)
     assert len(server.times) >= 2 + 2 + 1 + 1 + 1
-    assert min(gaps(server.times)) >= GAP_S - LATE_S
+    # Steps that don't share it save the gap before each of them; one may reach the server late.
+    assert server.times[-1] - server.times[0] >= (len(server.times) - 2) * GAP_S
 
 
 @pytest.mark.parametrize("options", [[], ["--workers", "2"]], ids=["one process", "two workers"])
