@@ -17,6 +17,10 @@ STAGES = ("bm25", "reranked", "context")
 WALK = ("ingest", *STAGES)
 
 
+ROW = ("question_id", "stage", "status")
+"""What every row of `per_query` has."""
+
+
 @dataclass
 class Tables:
     """What reports read, in memory."""
@@ -29,7 +33,9 @@ class Tables:
     aggregate: pl.DataFrame
     slices: pl.DataFrame
     latency: pl.DataFrame
-    per_query: pl.DataFrame = field(default_factory=pl.DataFrame)
+    per_query: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=dict.fromkeys(ROW, pl.String))
+    )
     answers: pl.DataFrame = field(default_factory=pl.DataFrame)
     judgements: pl.DataFrame = field(default_factory=pl.DataFrame)
     judged_again: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -63,6 +63,7 @@ def test_the_judge_s_standing_is_said(open_page, answered, tmp_path):
     told = text(open_page(report(answered[0])), "#answers")
     assert "scripted-judge, revision not declared, temperature 0, seed 42" in told
     assert "Nobody has calibrated this judge" in told
+    assert "claims that the context supports · judge not calibrated for it" in told
     assert "22 of 26; 4 wrong_count" in told
     assert "100% of 16" in told
     assert "1 question could not be judged" in told

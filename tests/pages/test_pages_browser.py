@@ -1,12 +1,16 @@
 """Pages in a real Chromium: they render, filter, sort, route, and obey nothing that they show."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from pages_runs import HOSTILE, tables
 
+import rayeval.report.page
 from rayeval.report.page.run import run_page
 
 pytestmark = pytest.mark.pages
+SCRIPTS = Path(rayeval.report.page.__file__).parent
 
 
 def count(page) -> str:
@@ -265,10 +269,14 @@ def test_a_run_that_lacks_nearly_everything_is_a_page(open_page, tmp_path, run, 
                      id="no spaces between words"),
     ],
 )  # fmt: skip
-def test_a_shared_beginning_is_not_the_word(open_page, made_up, question, text, said):
-    page = open_page(made_up)
-    script = """([question, text]) => {
+def test_a_shared_beginning_is_not_the_word(browser, question, text, said):
+    page = browser.new_page()
+    page.set_content('<script id="data" type="application/json">{}</script>')
+    for script in ("dom", "data", "passage", "hits"):
+        page.add_script_tag(path=SCRIPTS / f"{script}.js")
+    told = """([question, text]) => {
         const words = wordsOf(question);
         return whyText(words, sharedWords(text, words), "");
     }"""
-    assert page.evaluate(script, [question, text]) == said
+    assert page.evaluate(told, [question, text]) == said
+    page.close()
