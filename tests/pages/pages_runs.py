@@ -29,7 +29,11 @@ class Tables:
     aggregate: pl.DataFrame
     slices: pl.DataFrame
     latency: pl.DataFrame
-    per_query: pl.DataFrame = field(default_factory=pl.DataFrame)
+    per_query: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(
+            schema=dict.fromkeys(("question_id", "stage", "status"), pl.String)
+        )
+    )
     answers: pl.DataFrame = field(default_factory=pl.DataFrame)
     judgements: pl.DataFrame = field(default_factory=pl.DataFrame)
     judged_again: pl.DataFrame = field(default_factory=pl.DataFrame)
