@@ -12,8 +12,9 @@ from rich.text import Text
 from rayeval.report.answered import MARKED, UNSURE
 from rayeval.report.compared import Compared, uncalibrated
 from rayeval.report.favoured import deciding_stage, worth_showing
+from rayeval.report.shown import signed
 from rayeval.report.sureness import HOLM, MEANS, disagreements
-from rayeval.report.terminal import headed, number, signed, titled
+from rayeval.report.terminal import headed, number, titled
 
 CHANGE, COUNTS = ("mean", "low", "high"), ("n", "improved", "regressed")
 

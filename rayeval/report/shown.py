@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
-def signed(value: float) -> str:
-    """A difference, three decimals; one that rounds to nothing has no sign of its own."""
-    return f"{round(value, 3) + 0.0:+.3f}"
+def signed(value: float | None) -> str:
+    """A difference, three decimals; one that rounds to nothing has no sign of its own. A dash where
+    it is undefined."""
+    return "–" if value is None or math.isnan(value) else f"{round(value, 3) + 0.0:+.3f}"
 
 
 @dataclass(frozen=True)

@@ -188,9 +188,3 @@ def _matrix(run: Tables, facts: Overview, most: int = 15) -> list[Group]:
     shown = f"{min(most, failed.height)} of {failed.height}"
     told = f"{facts.there}, · not" if facts.to_answers else "all gold there, · lost"
     return [titled(f"Failed questions (● {told}), {shown}", table)]
-
-
-def signed(value: float | None) -> str:
-    """A difference with its sign; a dash where undefined."""
-    shown = number(math.nan if value is None else value)
-    return shown if shown.startswith(("-", "–")) else f"+{shown}"

@@ -57,7 +57,9 @@ def test_names_of_stages_are_not_cut_off(ran):
 def test_nothing_lost_is_no_empty_table(ran):
     shown, summary = ran({"question": "When does the boat leave?"})
     assert "1 question: 1 answerable, 0 not; 1 document, 1 chunk" in shown
-    assert "First failures (1 success)\n\nBy slice" in shown
+    assert "First failures (1 success)\n\nLatency in ms" in shown
+    assert "By slice" not in shown, "slices of all questions say nothing of their own"
+    assert "| slice |" not in summary
     assert "first failure" not in summary
     assert "\n\n\n" not in summary
 
