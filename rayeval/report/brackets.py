@@ -73,7 +73,7 @@ def bracket_table(run: Tables) -> Shown:
     rows = [
         Row(
             f"{what}: {metric}",
-            (one.less, one.more, *map(_signed, (one.mean, one.low, one.high)), str(one.n)),
+            (one.less, one.more, *map(signed, (one.mean, one.low, one.high)), str(one.n)),
         )
         for less, more, what in BUYS
         for metric, one in found.get(f"{more}-{less}", {}).items()
@@ -85,10 +85,6 @@ def bracket_table(run: Tables) -> Shown:
 
 def _told(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _signed(value: float) -> str:
-    return "–" if math.isnan(value) else signed(value)
 
 
 def _side(run: Tables, asked: pl.DataFrame, metrics: Sequence[str], stage: str) -> pl.DataFrame:
