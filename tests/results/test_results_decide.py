@@ -1,6 +1,6 @@
 """Decisions on real questions: false alarms where nothing changed, and a loss hidden in a slice."""
 
-from types import SimpleNamespace
+import shutil
 
 import chroma
 import numpy as np
@@ -55,17 +55,22 @@ def test_of_a_thousand_comparisons_of_equals_one_in_twenty_is_alarming(runs):
     assert 0.035 <= (sign_flip_p(sums, seed=1, count=4_000) <= 0.05).mean() <= 0.065
 
 
-def changed(run, by: np.ndarray):
-    """The run as another one, every question's value changed."""
+def altered(run, folder, **tables):
+    """A copy of a run with other tables."""
+    shutil.copytree(run.path, folder)
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+    return rayeval.load(str(folder))
+
+
+def changed(run, by):
+    """per_query, every question's metric changed `by`, in order of ids."""
     per_query = run.per_query.sort("question_id")
-    per_query = per_query.with_columns(pl.Series(METRIC, per_query[METRIC].to_numpy() + by))
-    manifest = {**run.manifest, "run_id": "other"}
-    return SimpleNamespace(run_id="other", manifest=manifest, questions=run.questions,
-                           aggregate=run.aggregate, per_query=per_query)  # fmt: skip
+    return per_query.with_columns(pl.Series(METRIC, per_query[METRIC].to_numpy() + by))
 
 
 @pytest.mark.parametrize("scope", ["set", "population"])
-def test_a_loss_in_a_slice_is_found_below_a_rising_average(runs, scope):
+def test_a_loss_in_a_slice_is_found_below_a_rising_average(runs, tmp_path, scope):
     """60 questions lose 0.03 each, the others win 0.02: only the slice's gate fails."""
     run = runs[0]
     names = run.questions.sort("question_id")
@@ -75,8 +80,10 @@ def test_a_loss_in_a_slice_is_found_below_a_rising_average(runs, scope):
     slices = names["slices"].to_list()
     named = [[*own, "planted"] if hit else own for own, hit in zip(slices, inside, strict=True)]
     # Five documents are too few clusters to say anything of others: take each question as one.
-    run.questions = names.with_columns(slices=pl.Series(named), cluster=pl.col("question_id"))
-    pairs = pair(run, changed(run, np.where(inside, -0.03, 0.02)))
+    asked = names.with_columns(slices=pl.Series(named), cluster=pl.col("question_id"))
+    base = altered(run, tmp_path / "base", questions=asked)
+    per_query = changed(run, np.where(inside, -0.03, 0.02))
+    pairs = pair(base, altered(run, tmp_path / "new", questions=asked, per_query=per_query))
     words = {}
     for slice_ in ("planted", None):
         gate = Gate(metric=METRIC, slice=slice_, max_drop=0.005, scope=scope)
