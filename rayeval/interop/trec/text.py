@@ -31,7 +31,7 @@ MOST = 1000
 """Problems that are told of one file."""
 _PART = 1 << 24
 """Bytes that are brought into form, or looked through, together."""
-_BLOCK = 1 << 18
+_BLOCK = 1 << 19
 """Bytes that are looked at together; few enough to stay in the processor's cache."""
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 Buffer = bytes | mmap.mmap
