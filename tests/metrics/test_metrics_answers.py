@@ -217,6 +217,17 @@ def test_a_judge_that_failed_on_the_question_fails_all_that_it_decides():
     assert (found["exact_match"], found["abstained"]) == (0, 0)
 
 
+def test_what_the_context_holds_of_the_reference_is_told_of_refusals_too():
+    """The same contexts must not come to other values because more questions were refused."""
+    verdicts = judged(
+        claims=None, reference_claims=[wanted("not_in_answer"), wanted(context="not_in_context")]
+    )
+    found = measured(asked([answer(None)], [verdicts]))
+    assert found["context_claim_recall"] == 0.5
+    assert np.isnan(found["context_utilization"])
+    assert np.isnan(found["claim_recall"])
+
+
 def test_what_a_judge_failed_on_counts_as_an_error():
     rows = [asked([answer()], [judged(claim())], question_id="a"),
             asked([answer()], [judged(claim(), claim(None))], question_id="b"),
