@@ -91,12 +91,14 @@ def same(found, want) -> None:
         assert getattr(found.whole, each.name).equals(getattr(want.whole, each.name)), each.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 100, 1000])
 def test_shards_give_what_all_questions_give_at_once(runs, everything, size):
     assert everything.unjudged.height
     same(sharded(runs, size), everything)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 100])
 def test_what_is_listed_does_not_depend_on_how_questions_are_shared_out(runs, short, size):
     same(sharded(runs, size), sharded(runs, QUESTIONS))

@@ -34,6 +34,7 @@ def asked(tmp_path, server, *options):
     assert server.times[-1] - server.times[0] >= (len(server.times) - 2) * GAP_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--workers", "2"]], ids=["one process", "two workers"])
 def test_answers_brackets_judge_and_latency_share_it_by_default(tmp_path, options):
     """The judge states no limit: it is the same endpoint, and so the same limit."""

@@ -253,6 +253,7 @@ def many(folder: Path, n: int) -> None:
     (folder / "golden.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+@pytest.mark.slow
 def test_killed_at_60_percent_of_200_calls_and_resumed(tmp_path):
     """No request whose reply was logged is sent again, and the tables are an undisturbed run's."""
     concurrency, reached, go_on = 4, threading.Event(), threading.Event()

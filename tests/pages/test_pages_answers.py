@@ -14,6 +14,8 @@ from rayeval.report.page.answer_means import answer_means
 from rayeval.report.page.outcomes import answer_moves, outcomes
 from rayeval.report.page.run import run_page
 
+pytestmark = pytest.mark.slow  # two whole judged runs
+
 
 def page_of(run):
     return data_of(run_page(run))
