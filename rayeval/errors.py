@@ -105,8 +105,8 @@ class DataError(InputError):
         rest = len(self.problems) - shown
         if rest > 0:
             lines.append(
-                f"… and {rest} more; `rayeval validate CONFIG` lists them all, and "
-                "`rayeval golden lint GOLDEN` those of questions."
+                f"… and {rest} more; `rayeval validate CONFIG` lists those of a configuration's "
+                "files, and `rayeval golden lint GOLDEN` those of questions."
             )
         super().__init__("\n".join(lines))
 

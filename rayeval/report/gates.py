@@ -17,8 +17,9 @@ from rayeval.words import percent, plural
 
 DASH = "–"
 LEVELS = (
-    "low, high: each a one-sided limit at its level, by cluster bootstrap. At 95% that is 90% "
-    "between them, narrower than the two-sided 95% interval of `rayeval compare`; gates use no p."
+    "low, high: each a one-sided limit at its level, by cluster bootstrap (where all values are 0, "
+    "or all 1, exact binomial by clusters). At 95% that is 90% between them, narrower than the "
+    "two-sided 95% interval of `rayeval compare`; gates use no p."
 )
 
 
@@ -65,7 +66,7 @@ def gates_text(judged: Verdicts) -> str:
     reasons = [f"{each.name}: {each.reason}" for each in judged.verdicts if each.verdict != "pass"]
     against = f" against {judged.baseline}" if judged.baseline else ""
     head = Text(f"{judged.verdict.upper()}: {judged.run_id}{against}", style="bold")
-    notes = [Text(line) for line in [*reasons, "", LEVELS, reach(judged)]]
+    notes = [Text(line) for line in [*reasons, *([""] if reasons else []), LEVELS, reach(judged)]]
     return rendered([head, table, Text(""), *notes])
 
 

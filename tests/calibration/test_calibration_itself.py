@@ -12,6 +12,8 @@ from judge_model import blocks
 
 from rayeval.cli.main import run_command
 
+pytestmark = pytest.mark.slow  # whole judged runs
+
 N = 24
 OWN, RIVAL = "model-own", "model-rival"
 REFERENCE = "Every employee has 25 days of paid leave."

@@ -13,6 +13,8 @@ from rayeval.execution.job import Options
 from rayeval.execution.load import load_config
 from rayeval.report.dry_run import over_budget, total
 
+pytestmark = pytest.mark.slow  # whole judged runs
+
 PROMPT = """---
 name: mine
 version: 1

@@ -3,12 +3,15 @@
 import json
 
 import polars as pl
+import pytest
 from answer_runs import run
 from faulty import serving
 from judge_runs import judging, project, rule
 
 from rayeval.report.spent import spent
 from rayeval.report.terminal import run_text
+
+pytestmark = pytest.mark.slow  # whole judged runs
 
 PRICES = {"prices": {"input_per_million": 100, "output_per_million": 1000}}
 READ, WRITTEN = 100, 20

@@ -44,6 +44,8 @@ PROBLEMS = [
     pytest.param([of("")], "wrong_type", "text that is not empty", id="empty text"),
     pytest.param([{"stages": {}}], "missing_field", "question_id", id="no question"),
     pytest.param([of(3)], "wrong_type", "hits[0]", id="a number as a hit"),
+    pytest.param([{**of(), "answer": "a", "citations": [{"mark": "E1"}]}], "wrong_type",
+                 "expected text or a whole number", id="a citation that is no id"),
     pytest.param([[]], "wrong_type", "expected an object", id="a list as a line"),
 ]  # fmt: skip
 

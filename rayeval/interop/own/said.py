@@ -10,6 +10,7 @@ EXPECTED = {
     "dict_type": "an object",
     "finite_number": "a finite number",
     "float_type": "a number",
+    "id": "text or a whole number",
     "int_type": "a whole number",
     "list_type": "a list",
     "string_too_short": "text that is not empty",
@@ -37,6 +38,8 @@ def said(error: Any) -> tuple[str, str]:
     if kind == "missing":
         return "missing_field", f"`{path}` is missing"
     shown = repr(found) if len(repr(found)) <= 60 else f"{repr(found)[:57]}…"
+    if error["loc"] and error["loc"][-1] == "int":  # of the union of text and numbers
+        kind = "id"
     expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
     name = "bad_score" if path.endswith(".score") else "wrong_type"
     return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
