@@ -30,7 +30,11 @@ def flatten(column: pa.ChunkedArray | pa.Array) -> tuple[Ints, pa.Array]:
 
 
 def lists(
-    rows: Ints, items: pa.Array, n_rows: int, *, null: npt.NDArray[np.bool_] | None = None
+    rows: npt.NDArray[np.signedinteger],
+    items: pa.Array,
+    n_rows: int,
+    *,
+    null: npt.NDArray[np.bool_] | None = None,
 ) -> pa.Array:
     """The inverse of `flatten`: `items`, sorted by `rows`, as a list column of `n_rows`.
 

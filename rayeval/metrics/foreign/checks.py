@@ -66,7 +66,7 @@ def _by_list(hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str) 
     """One fault for every list in which there are some, which names their ranks."""
     of_list = hits.list[at]
     for number in np.unique(of_list):
-        ranks = hits.rank[at[of_list == number]]
+        ranks = hits.rank(at[of_list == number])
         named = ", ".join(map(str, ranks[:SHOWN])) + (", …" if len(ranks) > SHOWN else "")
         stage = stages[hits.stage[number]]
         message = f"stage {stage!r}: the hit at rank {named} {said}"
@@ -93,12 +93,13 @@ def _bad_latency(hits: Hits, stages: Sequence[str]) -> Iterator[Fault]:
 
 
 def _nowhere(hits: Hits) -> Bools:
-    named = np.zeros(len(hits.list), bool)
-    for name in ("chunk_id", "source_id", "text"):
-        if hits.has(name):
-            ids = hits.field(name)
-            named |= True if not ids.null_count else bools(ids.is_valid(), False)
-    return ~named & ~_spanned(hits)
+    fields = [hits.field(n) for n in ("chunk_id", "source_id", "text") if hits.has(n)]
+    if any(not field.null_count for field in fields):
+        return np.zeros(len(hits.list), bool)
+    nowhere = ~_spanned(hits)
+    for field in fields:
+        nowhere &= bools(field.is_null(), True)
+    return nowhere
 
 
 def _spanned(hits: Hits) -> Bools:
@@ -126,19 +127,20 @@ def _bad_spans(hits: Hits) -> Bools:
 def _not_finite(hits: Hits) -> Bools:
     if not hits.has("score"):
         return np.zeros(len(hits.list), bool)
-    return ~np.isfinite(hits.score) & bools(hits.field("score").is_valid(), False)
+    infinite = ~np.isfinite(hits.score)
+    return infinite & bools(hits.field("score").is_valid(), False) if infinite.any() else infinite
 
 
 def _rising(hits: Hits) -> Ints:
     if not hits.has("score"):
         return np.zeros(0, np.int64)
-    score, of, at = hits.score, hits.list, np.arange(len(hits.list))
+    score, of, at = hits.score, hits.list, None
     if np.isnan(score).any():  # a hit without a score says nothing of its neighbours
         at = np.flatnonzero(hits.field("score").is_valid())
         score, of = score[at], of[at]
     later = np.flatnonzero(score[1:] > score[:-1]) + 1
-    rising: Ints = at[later[of[later] == of[later - 1]]]
-    return rising
+    rising: Ints = later[of[later] == of[later - 1]]
+    return rising if at is None else at[rising]
 
 
 def _repeated(hits: Hits) -> Ints:

@@ -48,7 +48,7 @@ def columns_of(
     deep: of every stage, how many of its first hits must be passages whatever they hold.
     """
     evidence = evidence_of(batch["evidence"])
-    hits = known.read(hits, _rows(evidence.row[_quotes(evidence)], batch.num_rows)[hits.row])
+    hits = known.read(hits, _rows(evidence.row[_quotes(evidence)], batch.num_rows))
     found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, evidence)
@@ -60,7 +60,7 @@ def columns_of(
     if not known_stage.all():
         kept &= known_stage[hits.list]
     which = np.flatnonzero(kept)
-    passages = known.read(hits.take(which), np.ones(len(which), bool))
+    passages = known.read(hits.take(which), np.ones(batch.num_rows, bool))
     at = source.take(pa.array(which))
     where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
     if known.documents is None:
@@ -187,7 +187,7 @@ def _ranked(hits: Hits, passages: Hits, stages: Sequence[str], n: int) -> dict[s
         mine = np.flatnonzero(passages.in_stage == code)
         items = [
             pa.array(number[mine].astype(np.int32)),
-            pa.array(passages.rank[mine].astype(np.int32)),
+            pa.array(passages.rank(mine)),
         ]
         ranks = pa.StructArray.from_arrays(items, fields=list(RANKED.value_type))
         columns[stage] = lists(passages.row[mine], ranks, n, null=~there)

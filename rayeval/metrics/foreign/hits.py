@@ -12,13 +12,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.columns import Floats, Ints, combined, flatten
+from rayeval.columns import Floats, Ints, combined
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.spans import Bools
 from rayeval.tables import FOREIGN_HIT
 
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int32]
+"""Of hits: half the memory of Ints, which is most of the time."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,11 @@ class Hits:
     """(n_lists,): which of the stages; -1 where a row is of none of them."""
     length: Ints
     """(n_lists,): how many hits each list has."""
-    list: Ints
+    list: Numbers
     """Which list a hit is in."""
-    rank: Ints
-    """From 1."""
     items: pa.StructArray
+    ranks: Numbers | None = None
+    """Where they stood in their lists, from 1; None: where they stand here."""
 
     @cached_property
     def row(self) -> Ints:
@@ -47,6 +49,13 @@ class Hits:
     def rows(self, which: Ints) -> Ints:
         """The questions of some hits."""
         return self.question[self.list[which]]
+
+    def rank(self, which: Ints) -> Numbers:
+        """Where some hits stood in their lists, from 1."""
+        if self.ranks is not None:
+            return self.ranks[which]
+        before = np.cumsum(self.length) - self.length
+        return (which - before[self.list[which]] + 1).astype(np.int32)
 
     @cached_property
     def in_stage(self) -> Ints:
@@ -85,7 +94,7 @@ class Hits:
     def take(self, which: Ints) -> Hits:
         """Some of the hits, in this order; ranks stay."""
         items = self.items.take(pa.array(which))
-        return replace(self, list=self.list[which], rank=self.rank[which], items=items)
+        return replace(self, list=self.list[which], ranks=self.rank(which), items=items)
 
     def with_fields(self, fields: Mapping[str, pa.Array]) -> Hits:
         """The hits with other values in some of their fields."""
@@ -110,13 +119,12 @@ def hits_of(table: pa.Table, question_ids: pa.Array, stages: Sequence[str]) -> H
         table, question = table.take(pa.array(order)), question[order]
     stage = _index(combined(table["stage"]), pa.array(stages, table["stage"].type))
     column = table["hits"] if "hits" in table.column_names else pa.nulls(0, pa.list_(FOREIGN_HIT))
-    within, items = flatten(column)
+    items = pc.list_flatten(combined(column))
     if not pa.types.is_struct(items.type):
         items = pa.StructArray.from_arrays([items], ["text"])
     length = np.asarray(pc.fill_null(pc.list_value_length(combined(column)), 0)).astype(np.int64)
-    rank = np.arange(1, len(within) + 1)
-    rank -= np.repeat(np.cumsum(length) - length, length)
-    return Hits(table, question, stage, length, within, rank, items)
+    within = np.repeat(np.arange(len(length), dtype=np.int32), length)
+    return Hits(table, question, stage, length, within, items)
 
 
 def by_score(hits: Hits) -> Hits:
@@ -129,10 +137,10 @@ def by_score(hits: Hits) -> Hits:
         "list", "score", "id", "at", descending=[False, True, False, False], nulls_last=True
     )
     sorted_ = hits.take(order["at"].to_numpy().astype(np.int64))
-    return replace(sorted_, rank=hits.rank)
+    return replace(sorted_, ranks=hits.ranks)
 
 
-def apart(hashes: Hashes, owner: Ints, of: Ints | None = None) -> Hashes:
+def apart(hashes: Hashes, owner: Ints, of: Numbers | None = None) -> Hashes:
     """Hashes of (what was hashed, its owner).
 
     owner: (n,), or of some lists; then `of` says which list each is in, (n,).
@@ -160,7 +168,8 @@ def whole(hits: Hits) -> Bools:
 
 def hashed(ids: pa.Array) -> Hashes:
     """64 bits of every id, the same for the same id within a process; null is one too."""
-    hashes: Hashes = pl.Series(ids).hash().to_numpy()
+    shared = ids.cast(pa.string_view())  # as polars has text: nothing is copied
+    hashes: Hashes = pl.Series(shared).hash().to_numpy()
     return hashes
 
 

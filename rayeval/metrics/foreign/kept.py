@@ -29,7 +29,8 @@ def kept(
     every: all hits, of which `passages` at `places` are those that were looked at.
     depths: (n_stages,), how many of each stage.
     """
-    which = np.flatnonzero(passages.rank <= np.asarray(depths, np.int64)[passages.in_stage])
+    rank = passages.rank(np.arange(len(passages.list)))
+    which = np.flatnonzero(rank <= np.asarray(depths, np.int64)[passages.in_stage])
     hits, where = passages.take(which), places.take(which)
     ids = names_of(hits, where)
     rows = pa.StructArray.from_arrays([ids, hits.field("score")], fields=list(HIT))

@@ -35,8 +35,9 @@ class Known:
     def read(self, hits: Hits, wanted: Bools) -> Hits:
         """With the text, and the source, of the chunk that a hit names; its own come first.
 
-        wanted: (n_hits,). Of the others only those whose chunk is text that says not where it
-        stands, which is no whole document: a chunk table has far more text than anybody reads.
+        wanted: (n_questions,), whose hits. Of the others only those whose chunk is text that says
+        not where it stands, which is no whole document: a chunk table has far more text than
+        anybody reads.
         """
         if self.chunks is None or self.chunks.column("text").null_count == len(self.chunks.ids):
             return hits
@@ -44,7 +45,7 @@ class Known:
         texts, spans = self.chunks.column("text"), self.chunks.column("spans")
         unplaced = np.asarray(pc.and_(texts.is_valid(), _missing(spans)))
         bare = whole(hits) & (rows >= 0)
-        chosen = bare & (wanted | unplaced[np.maximum(rows, 0)])
+        chosen = bare & (wanted[hits.row] | unplaced[np.maximum(rows, 0)])
         at = _at(np.where(chosen, rows, -1))
         given = {n: self.chunks.column(n).take(at) for n in ("source_id", "revision_id", "text")}
         return hits.with_fields({n: pc.coalesce(hits.field(n), v) for n, v in given.items()})
