@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
 from rayeval.metrics.evidence import Evidence, bools, evidence_of
-from rayeval.metrics.foreign.hits import Hits, apart, hashed, whole
+from rayeval.metrics.foreign.hits import Hits, apart, hashed, text, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
 from rayeval.metrics.ranking import RANKED, RETURNED
@@ -61,7 +61,7 @@ def columns_of(
         kept &= known_stage[hits.list]
     which = np.flatnonzero(kept)
     passages = known.read(hits.take(which), np.ones(batch.num_rows, bool))
-    at = source.take(pa.array(which))
+    at = text(source.take(pa.array(which)))
     where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
     if known.documents is None:
         where = agreeing(where, passages.row, evidence)
@@ -164,7 +164,7 @@ def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:
     some = pl.DataFrame(
         {
             "row": hits.rows(maybe),
-            "source": pl.Series(source.take(pa.array(maybe)), dtype=pl.String),
+            "source": pl.Series(text(source.take(pa.array(maybe))), dtype=pl.String),
             "hit": maybe,
         }
     )

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from rayeval.columns import Floats, Ints, combined
 from rayeval.metrics.evidence import bools
 from rayeval.metrics.spans import Bools
-from rayeval.tables import FOREIGN_HIT
+from rayeval.tables import FOREIGN_HIT, TEXT
 
 GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 Hashes = npt.NDArray[np.uint64]
@@ -167,10 +167,22 @@ def whole(hits: Hits) -> Bools:
 
 
 def hashed(ids: pa.Array) -> Hashes:
-    """64 bits of every id, the same for the same id within a process; null is one too."""
+    """64 bits of every id, the same for the same id within a process; null is one too.
+
+    Ids that are a dictionary have the hashes of their text.
+    """
+    if pa.types.is_dictionary(ids.type):
+        of_each = hashed(pa.concat_arrays([text(ids.dictionary), pa.nulls(1, TEXT)]))
+        at: Ints = ids.indices.fill_null(-1).to_numpy()
+        return of_each[at]
     shared = ids.cast(pa.string_view())  # as polars has text: nothing is copied
     hashes: Hashes = pl.Series(shared).hash().to_numpy()
     return hashes
+
+
+def text(ids: pa.Array) -> pa.Array:
+    """Ids as text, be they a dictionary."""
+    return ids if ids.type == TEXT else ids.cast(TEXT)
 
 
 def _index(values: pa.Array, among: pa.Array) -> Ints:

@@ -46,8 +46,8 @@ class Known:
         unplaced = np.asarray(pc.and_(texts.is_valid(), _missing(spans)))
         bare = whole(hits) & (rows >= 0)
         chosen = bare & (wanted[hits.row] | unplaced[np.maximum(rows, 0)])
-        at = _at(np.where(chosen, rows, -1))
-        given = {n: self.chunks.column(n).take(at) for n in ("source_id", "revision_id", "text")}
+        at = np.where(chosen, rows, -1)
+        given = {n: self.chunks.take(n, at) for n in ("source_id", "revision_id", "text")}
         return hits.with_fields({n: pc.coalesce(hits.field(n), v) for n, v in given.items()})
 
     def of(self, hits: Hits) -> list[Lookup]:
@@ -94,12 +94,18 @@ class Places:
 
 
 def sources(hits: Hits, found: Sequence[Lookup], known: Known) -> pa.Array:
-    """The source of every hit: its own, its chunk's, or (without chunks) the one its id names."""
+    """The source of every hit: its own, its chunk's, or (without chunks) the one its id names.
+
+    Text, or a dictionary where a chunk table alone says it.
+    """
     own = hits.field("source_id")
     if own.null_count == 0:
         return own
+    if own.null_count == len(own) and len(found) == 1:
+        [(table, rows)] = found
+        return table.column("source_id").take(_at(rows))
     for table, rows in found:
-        own = pc.coalesce(own, table.column("source_id").take(_at(rows)))
+        own = pc.coalesce(own, table.take("source_id", rows))
     if known.chunks is not None:
         return own
     named = hits.field("chunk_id")
@@ -115,7 +121,7 @@ def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) 
     revision, spans = hits.field("revision_id"), hits.field("spans")
     tokens = pa.nulls(n, pa.int64())
     for table, rows in found:
-        there = {name: table.column(name).take(_at(rows)) for name in LOOKED_UP}
+        there = {name: table.take(name, rows) for name in LOOKED_UP}
         revision = pc.coalesce(revision, there["revision_id"])
         spans = pc.if_else(spans.is_valid(), spans, there["spans"])
         tokens = pc.coalesce(tokens, there["tokens"])

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from rayeval.columns import Ints
 from rayeval.metrics.evidence import Evidence
-from rayeval.metrics.foreign.hits import Hits
+from rayeval.metrics.foreign.hits import Hits, text
 
 
 def held(hits: Hits, sources: pa.Array, evidence: Evidence) -> tuple[Ints, Ints]:
@@ -36,7 +36,7 @@ def held(hits: Hits, sources: pa.Array, evidence: Evidence) -> tuple[Ints, Ints]
             "hit": np.arange(len(hits.list)),
             "text": pl.Series(hits.field("text")),
             "spanned": pl.Series(hits.field("spans").is_valid()),
-            "of": pl.Series(sources),
+            "of": pl.Series(text(sources)),
         }
     ).drop_nulls("text")
     texts = texts.filter(pl.col("row").is_in(quotes["row"].unique().implode()))
