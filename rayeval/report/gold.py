@@ -9,13 +9,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.columns import combined, flatten, lists
+from rayeval.columns import combined
 from rayeval.metrics.ranking import NEVER, first_ranks, ranking
 from rayeval.metrics.relevance import Relevance, relevance
+from rayeval.report.listed import Listed, listed, near_gold
 from rayeval.report.tables import Tables
-from rayeval.tables import HITS, PASSAGES, PLACE, RESOLVED, conform
+from rayeval.tables import HITS, RESOLVED, conform
 
-BLOCK = 10_000
+BLOCK = 2_000
 """Questions looked at together: what bounds the memory."""
 RANKS = {
     "question_id": pl.String, "group_id": pl.String, "stage": pl.String, "rank": pl.Int64,
@@ -28,14 +29,13 @@ UNJUDGED = {
 def gold_ranks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFrame:
     """RANKS, sorted: of every gold group at every stage that ran, the rank of the first hit that
     finds it; null where none does."""
-    found = [_ranks(*seen, stages) for seen in _seen(run, ids, stages)]
-    return _sorted(found)
+    return _sorted([_ranks_in(*block, run, stages) for block in _blocks(run, ids, stages)])
 
 
 def unjudged(run: Tables, ids: Sequence[str], stages: Sequence[str], k: int) -> pl.DataFrame:
     """UNJUDGED: hits of the top `k`, of answerable questions with partial labels, that share no
     character with evidence of any grade."""
-    found = [_unjudged(*seen, stages, k) for seen in _seen(run, ids, stages)]
+    found = [_unjudged_in(*block, run, stages, k) for block in _blocks(run, ids, stages)]
     return pl.concat([pl.DataFrame(schema=UNJUDGED), *found])
 
 
@@ -44,18 +44,30 @@ def gold_and_unjudged(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`gold_ranks` and `unjudged`, reading the run once."""
     ranks, open_ = [], [pl.DataFrame(schema=UNJUDGED)]
-    for seen in _seen(run, ids, stages):
-        ranks.append(_ranks(*seen, stages))
-        open_.append(_unjudged(*seen, stages, k))
+    for block in _blocks(run, ids, stages):
+        ranks.append(_ranks_in(*block, run, stages))
+        open_.append(_unjudged_in(*block, run, stages, k))
     return _sorted(ranks), pl.concat(open_)
 
 
-def _seen(
-    run: Tables, ids: Sequence[str], stages: Sequence[str]
-) -> Iterator[tuple[pa.Table, Relevance]]:
-    """Blocks of the questions, and what their hits hold of gold."""
-    full = run.manifest["config"]["metrics"]["full"]
-    return ((b, relevance(b, "passages", full=full)) for b in _blocks(run, ids, stages))
+def _ranks_in(table: pa.Table, hits: Listed, run: Tables, stages: Sequence[str]) -> pl.DataFrame:
+    batch = near_gold(table, stages, hits)
+    return _ranks(batch, relevance(batch, "passages", full=_full(run)), stages)
+
+
+def _unjudged_in(
+    table: pa.Table, hits: Listed, run: Tables, stages: Sequence[str], k: int
+) -> pl.DataFrame:
+    for stage in stages:
+        at = table.schema.get_field_index(stage)
+        table = table.set_column(at, stage, pc.list_slice(table[stage], 0, k).cast(HITS))
+    top = hits.where(hits.rank <= k)
+    batch = table.append_column("passages", top.passages(table.num_rows))
+    return unjudged_in(batch, stages, _full(run), k)
+
+
+def _full(run: Tables) -> float:
+    return float(run.manifest["config"]["metrics"]["full"])
 
 
 def _sorted(ranks: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -84,10 +96,7 @@ def _ranks(batch: pa.Table, found: Relevance, stages: Sequence[str]) -> pl.DataF
 
 def unjudged_in(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
     """UNJUDGED of a batch: RESOLVED, hits under their stage's name, and `passages`."""
-    return _unjudged(batch, relevance(batch, "passages", full=full), stages, k)
-
-
-def _unjudged(batch: pa.Table, found: Relevance, stages: Sequence[str], k: int) -> pl.DataFrame:
+    found = relevance(batch, "passages", full=full)
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
     open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
     chosen = open_[found.passages.row] & ~_labelled(found)
@@ -115,8 +124,10 @@ def _labelled(found: Relevance) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return flags
 
 
-def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[pa.Table]:
-    """The questions with their gold, a column of hits per stage, and where those lie."""
+def _blocks(
+    run: Tables, ids: Sequence[str], stages: Sequence[str]
+) -> Iterator[tuple[pa.Table, Listed]]:
+    """The questions with their gold, and a column of hits per stage; the hits."""
     ids = sorted(ids)
     for start in range(0, len(ids), BLOCK):
         some = ids[start : start + BLOCK]
@@ -132,7 +143,7 @@ def _blocks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> Iterator[
         schema = pa.schema([*kept, *((_column(stage), HITS) for stage in stages)])
         table = conform(rows.to_arrow(), schema).combine_chunks()
         table = table.rename_columns([*(f.name for f in kept), *stages])
-        yield table.append_column("passages", places(table, stages, run))
+        yield table, listed(table, stages, run)
 
 
 def _column(stage: str) -> str:
@@ -142,15 +153,4 @@ def _column(stage: str) -> str:
 
 def places(table: pa.Table, stages: Sequence[str], run: Tables) -> pa.Array:
     """Where the hits of all stages lie, of type PASSAGES; table: has a column of hits for each."""
-    parts = [pl.DataFrame(schema={"row": pl.Int64, "chunk_id": pl.String})]
-    for stage in stages:
-        row, hits = flatten(table[stage])
-        ids = pl.Series(hits.field("chunk_id"), dtype=pl.String)
-        parts.append(pl.DataFrame({"row": row, "chunk_id": ids}))
-    items = pl.concat(parts).unique().sort("row", "chunk_id")
-    names = [field.name for field in PLACE]
-    places = run.rows("passages", "chunk_id", items["chunk_id"].unique().to_list(), names)
-    items = items.join(places, on="chunk_id", how="left", maintain_order="left")
-    columns = conform(items.select(names).to_arrow(), pa.schema(list(PLACE)))
-    structs = pa.StructArray.from_arrays([combined(columns[n]) for n in names], fields=list(PLACE))
-    return lists(items["row"].to_numpy(), structs, table.num_rows).cast(PASSAGES)
+    return listed(table, stages, run).passages(table.num_rows)
