@@ -23,9 +23,8 @@ from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
-from rayeval.interop.own.parquet import check_columns, check_hits, opened
+from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.trace import TraceFile
-from rayeval.interop.own.types import check_types
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
@@ -76,7 +75,14 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
 
 @contextmanager
 def spooled_tables(tables: Iterable[pa.Table], root: str) -> Iterator[list[str]]:
-    """Tables of schema FOREIGN as Parquet files of the store: sorted runs, named by content.
+    """Tables of schema FOREIGN as Parquet files of the store: sorted runs."""
+    with stored(sorted_runs(tables), root) as paths:
+        yield paths
+
+
+@contextmanager
+def stored(runs: Iterable[Iterator[pa.Table]], root: str) -> Iterator[list[str]]:
+    """Each run of tables as a Parquet file of the store, named by content.
 
     Wrong input, in them or in what is done with them, leaves none that was not there before.
     """
@@ -86,7 +92,7 @@ def spooled_tables(tables: Iterable[pa.Table], root: str) -> Iterator[list[str]]
     names: list[str] = []
     new: list[str] = []
     try:
-        for run in sorted_runs(tables):
+        for run in runs:
             temporary = f"{uuid.uuid4().hex}.parquet"
             names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
             new += () if files.exists(f"{folder}/{names[-1]}") else names[-1:]
@@ -131,9 +137,10 @@ def _ready(path: str) -> bool:
     names = file.schema_arrow.names
     if "hits" not in names or set(names) & set(own.OF_ANSWER):
         return False
-    check_columns(path, names, (*FOREIGN.names, *own.OF_FILTER))
-    check_hits(path, file)
-    check_types(path, file.schema_arrow)
+    own.check_schema(path, file.schema_arrow)
+    item = file.schema_arrow.field("hits").type.value_type
+    if pa.types.is_struct(item) and "start_char" in item.names:
+        return False  # offsets that are no spans yet
     return TraceFile(path).ordered
 
 

@@ -22,6 +22,8 @@ OF_FILTER = ("removed_access", "removed_stale", "removed_gold")
 FLAT = ("chunk_id", "source_id", "revision_id", "start_char", "end_char", "text", "score")
 """A row per hit: these, `question_id`, and maybe `stage` (else `trace`), `rank`, `latency_ms`, and
 what was answered (replies.COLUMNS)."""
+ENDS = ("start_char", "end_char")
+"""One span, written flat."""
 OF_ROW = ("question_id", "stage", "rank", "latency_ms")
 ONE_STAGE = "trace"
 ROWS = 512
@@ -41,16 +43,22 @@ def tables(path: str, replies: Replies) -> Iterator[pa.Table]:
 
 def _rows(path: str, file: pq.ParquetFile) -> Iterator[pa.Table]:
     """FOREIGN, with the columns of answers that there are."""
-    names = file.schema_arrow.names
-    check_types(path, file.schema_arrow)
-    if "hits" in names:
-        check_columns(path, names, (*FOREIGN.names, *OF_FILTER, *COLUMNS))
-        check_hits(path, file)
+    check_schema(path, file.schema_arrow)
+    if "hits" in file.schema_arrow.names:
         for batch in file.iter_batches(ROWS):
             yield _nested(pa.Table.from_batches([batch]))
     else:
-        check_columns(path, names, (*OF_ROW, *FLAT, *COLUMNS))
         yield from map(_from_flat, _flat_parts(file))
+
+
+def check_schema(path: str, schema: pa.Schema) -> None:
+    """Raises DataError unless a trace may have these columns, of these types."""
+    check_types(path, schema)
+    if "hits" in schema.names:
+        check_columns(path, schema.names, (*FOREIGN.names, *OF_FILTER, *COLUMNS))
+        check_hits(path, schema)
+    else:
+        check_columns(path, schema.names, (*OF_ROW, *FLAT, *COLUMNS))
 
 
 def opened(
@@ -74,7 +82,8 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
     """Raises DataError unless a trace has just these columns, `question_id` among them."""
     found = [
         Problem(path, None, None, "unknown_field", f"the column {name!r} is not part of a trace "
-                f"(known are {', '.join(known)}); drop it, or name the tool with --format")
+                f"(known are {', '.join(known)}): rename it if it is one of these, else leave it "
+                "out; or name the tool that wrote it with --format")
         for name in names
         if name not in known
     ]  # fmt: skip
@@ -82,6 +91,9 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
         found.append(Problem(path, None, None, "missing_field", "no column `question_id`"))
     if "hits" not in names and not {"chunk_id", "source_id", "text"} & set(names):
         message = "no column `hits`; a row per hit has `chunk_id`, `source_id` or `text`"
+        found.append(Problem(path, None, None, "missing_field", message))
+    if len(set(ENDS) & set(names)) == 1:
+        message = "of the columns `start_char` and `end_char` there is one; give both"
         found.append(Problem(path, None, None, "missing_field", message))
     if found:
         raise DataError(found)
@@ -103,6 +115,8 @@ def hits_of(items: pa.Array) -> pa.StructArray:
     n, named = len(items), {"text": items}
     if pa.types.is_struct(items.type):
         named = dict(zip(items.type.names, items.flatten(), strict=True))
+    if set(ENDS) <= named.keys():
+        named["spans"] = spans_of(*(named[name] for name in ENDS))
     fields = [
         named[field.name].cast(field.type) if field.name in named else pa.nulls(n, field.type)
         for field in FOREIGN_HIT
@@ -110,19 +124,23 @@ def hits_of(items: pa.Array) -> pa.StructArray:
     return pa.StructArray.from_arrays(fields, fields=list(FOREIGN_HIT))
 
 
-def check_hits(path: str, file: pq.ParquetFile) -> None:
+def check_hits(path: str, schema: pa.Schema) -> None:
     """Raises DataError unless the column `hits` is a list of hits, or of plain text."""
-    kind = file.schema_arrow.field("hits").type
+    kind = schema.field("hits").type
     item = kind.value_type if pa.types.is_list(kind) or pa.types.is_large_list(kind) else None
     if item is None or not (pa.types.is_struct(item) or item in (pa.string(), TEXT)):
         message = f"the column `hits` is {kind}; expected a list of hits, or of text"
         raise DataError([Problem(path, None, None, "wrong_type", message)])
     names = item.names if pa.types.is_struct(item) else []
-    unknown = [name for name in names if name not in FOREIGN_HIT.names]
+    ends = set(ENDS) & set(names)
+    unknown = [name for name in names if name not in (*FOREIGN_HIT.names, *ENDS)]
     if unknown:
-        known = ", ".join(FOREIGN_HIT.names)
-        message = f"hits have the field {unknown[0]!r}; known are {known}: drop or rename it"
+        known = ", ".join((*FOREIGN_HIT.names, *ENDS))
+        message = f"hits have the field {unknown[0]!r}; known are {known}: rename or drop it"
         raise DataError([Problem(path, None, None, "unknown_field", message)])
+    if len(ends) == 1 or (ends and "spans" in names):
+        message = "hits say where they stand by `spans`, or by `start_char` and `end_char` both"
+        raise DataError([Problem(path, None, None, "contradiction", message)])
 
 
 def _flat_parts(file: pq.ParquetFile) -> Iterator[pa.Table]:
@@ -168,8 +186,6 @@ def _from_flat(table: pa.Table) -> pa.Table:
     counts = nested[named[0]].list.len().to_numpy()
     rows = np.repeat(np.arange(nested.height), counts)
     items = {name: nested[name].explode().to_arrow() for name in named}
-    if "start_char" in items and "end_char" in items:
-        items["spans"] = spans_of(items.pop("start_char"), items.pop("end_char"))
     struct = pa.StructArray.from_arrays(list(items.values()), list(items))
     columns = {name: nested[name].to_arrow() for name in nested.columns if name not in named}
     columns["hits"] = lists(rows, hits_of(struct), nested.height)
@@ -177,11 +193,10 @@ def _from_flat(table: pa.Table) -> pa.Table:
 
 
 def spans_of(start: pa.Array, end: pa.Array) -> pa.Array:
-    """One span each, null where there is none."""
-    known = pc.and_(start.is_valid(), end.is_valid()).to_numpy(zero_copy_only=False)
+    """One span each, null where there is none; one of a single end has -1 as the other."""
+    known = pc.or_(start.is_valid(), end.is_valid()).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(known)
-    span = pa.StructArray.from_arrays(
-        [start.cast(pa.int64()).drop_null(), end.cast(pa.int64()).drop_null()],
-        ["start_char", "end_char"],
-    )
+    whole = (pc.fill_null(values.cast(pa.int64()), -1) for values in (start, end))
+    ends = [values.take(pa.array(rows)) for values in whole]
+    span = pa.StructArray.from_arrays(ends, list(ENDS))
     return lists(rows, span, len(known), null=~known).cast(SPANS)
