@@ -15,6 +15,7 @@ from rayeval.registry.arms import (
     statistics,
     term_counter,
 )
+from rayeval.registry.claims import Standing, claims, misplaced, texts
 from rayeval.registry.judgement import (
     first_failure,
     index_recall,
@@ -44,17 +45,19 @@ from rayeval.registry.reading import (
     units,
 )
 from rayeval.registry.sampling import draw, sample
-from rayeval.registry.scoring import nothing, scorer, stated, texts
+from rayeval.registry.scoring import nothing, scorer, stated
 from rayeval.registry.told import told
 
 __all__ = [
     "Placed",
+    "Standing",
     "ann_index",
     "answer_rows",
     "answering",
     "asking",
     "catalogue",
     "chunker",
+    "claims",
     "documents",
     "draw",
     "embedder",
@@ -67,6 +70,7 @@ __all__ = [
     "index_recall",
     "judgement_rows",
     "judging",
+    "misplaced",
     "missed",
     "nothing",
     "nothing_selected",

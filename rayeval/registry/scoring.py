@@ -14,9 +14,8 @@ from rayeval.answer.refusals import Counted
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.chunk.tokens import build as build_tokenizer
 from rayeval.columns import combined, flatten, lists
-from rayeval.golden.revisions import choose_revisions
 from rayeval.golden.stated import Stated
-from rayeval.interop.own import texts as own_texts
+from rayeval.interop.own.chunks import tables as chunk_tables
 from rayeval.interop.own.trace import Trace
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
@@ -29,9 +28,11 @@ from rayeval.metrics.foreign.places import Known
 from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
+from rayeval.registry.claims import misplaced_names
 from rayeval.registry.packing import in_place, packed
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
+from rayeval.stated import trusted
 from rayeval.tables import TEXT
 
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
@@ -109,23 +110,17 @@ def nothing(schema: pa.Schema, shard: Shard) -> Produced:
     yield schema.empty_table(), ()
 
 
-def texts(paths: Sequence[str], chunks: Sequence[str], shard: Shard) -> Produced:
-    """The texts in a trace and its chunks as evidence of the current revisions."""
-    for table in own_texts.texts(paths, chunks):
-        yield choose_revisions(table, shard.table("catalogue")), ()
-
-
 def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) -> Scorer:
     """Questions → what the trace has of them, scored."""
-    chunks, count = _chunks(config.chunks), None
-    if config.counts_tokens:
-        count = build_tokenizer(tokenizer).counts
+    count = build_tokenizer(tokenizer).counts if config.counts_tokens else None
     if not corpus:
-        return Scorer(config, Known(chunks, count=count))
+        return Scorer(config, Known(_chunks(config.chunks), count=count))
+    wrong = misplaced_names(shard)
     catalogue = shard.table("catalogue")
     wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
     located = Chunks([placed(shard.table("texts"))])
-    return Scorer(config, Known(chunks, located, pl.DataFrame(pl.from_arrow(wanted)), count))
+    documents = pl.DataFrame(pl.from_arrow(wanted))
+    return Scorer(config, Known(_chunks(config.chunks, wrong), located, documents, count, wrong))
 
 
 def placed(located: pa.Table) -> pa.Table:
@@ -145,10 +140,14 @@ def placed(located: pa.Table) -> pa.Table:
     return pa.table({"chunk_id": names, **columns})
 
 
-def _chunks(paths: Sequence[str]) -> Chunks | None:
-    from rayeval.interop.own.chunks import tables
-
-    return Chunks(tables(paths)) if paths else None
+def _chunks(paths: Sequence[str], wrong: pa.Array | None = None) -> Chunks | None:
+    """The chunk table; those that don't stand where they say are text alone."""
+    if not paths:
+        return None
+    if wrong is None or not len(wrong):
+        return Chunks(chunk_tables(paths))
+    whole = (combined(table.to_struct_array()) for table in chunk_tables(paths))
+    return Chunks(pa.Table.from_struct_array(trusted(items, wrong)) for items in whole)
 
 
 class Scorer:
@@ -196,7 +195,7 @@ class Scorer:
         ids = combined(ordered["question_id"])
         hits = hits_of(self.trace.rows(ids), ids, stages)
         found = list(faults(hits, stages, any_order=config.any_order))
-        hits = by_score(hits) if config.any_order else hits
+        hits = self.known.trusted(by_score(hits) if config.any_order else hits)
         seen = columns_of(hits, ordered, stages, self.deep, self.known)
         if self.known.chunks is not None:
             found += unknown_chunks(hits, stages, seen.unknown)

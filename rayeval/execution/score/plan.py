@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 
 from rayeval import registry
-from rayeval.execution.plan.builder import Builder, columns, per_question, with_error
+from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.plan.corpus import DocumentSteps, document_steps
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.plan.questions import GoldenFile, asked, question_steps
@@ -17,9 +17,9 @@ from rayeval.execution.plan.totals import Numbered, total_steps
 from rayeval.execution.score.answers import Answered, answered, answers_step, reading
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.inputs import ScoreInputs
+from rayeval.execution.score.looking import Looked, looking_steps
 from rayeval.execution.step import Step
 from rayeval.golden.evaluate import EVALUATED
-from rayeval.golden.locate import SPOT, Locate
 from rayeval.metrics.answers.scores import SCORES
 from rayeval.metrics.failure.first_failure import FAILURES
 from rayeval.registry.scoring import READ, Scoring
@@ -34,8 +34,8 @@ class ScorePlan(Steps):
     answers: Step | None
     """What the trace answers, where it does."""
     scored: Step
-    anchored: Step | None
-    """Where the texts of the trace stand in the documents."""
+    looked: Looked | None
+    """What the documents say of the trace; None: there are none."""
     tables: tuple[tuple[str, Step], ...]
     """Outputs that are tables of the run as they are."""
 
@@ -69,7 +69,7 @@ def make_plan(
     builder = Builder(config, root=root)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
     if config.corpus is None:
-        anchored, catalogue = None, builder.add(_no_corpus())
+        looked, catalogue = None, builder.add(_no_corpus())
         resolved = _stated(builder, golden, catalogue)
     else:
         corpus: DocumentSteps = document_steps(
@@ -77,8 +77,8 @@ def make_plan(
         )
         catalogue = corpus.catalogue
         resolved = question_steps(builder, golden, corpus)
-        anchored = _anchored(builder, inputs, scoring, corpus)
-    whole = {"catalogue": catalogue.key, **({} if anchored is None else {"texts": anchored.key})}
+        looked = looking_steps(builder, inputs, scoring, corpus)
+    whole = {"catalogue": catalogue.key, **({} if looked is None else looked.whole)}
     found, answers = Answered(), None
     if given is not None:
         told = {**whole, "given": given}
@@ -87,7 +87,7 @@ def make_plan(
     scored = builder.add(_scored(config, inputs, scoring, resolved, whole, found))
     tables = (*_tables(builder, scoring, scored, resolved), *found.tables.items())
     steps = tuple(builder.steps.values())
-    return ScorePlan(steps, resolved, catalogue, answers, scored, anchored, tables)
+    return ScorePlan(steps, resolved, catalogue, answers, scored, looked, tables)
 
 
 def _no_corpus() -> Step:
@@ -116,39 +116,6 @@ def _stated(builder: Builder, golden: GoldenFile, catalogue: Step) -> Step:
     )
 
 
-def _anchored(
-    builder: Builder, inputs: ScoreInputs, scoring: Scoring, corpus: DocumentSteps
-) -> Step:
-    """Every text of the trace, located as a quote is (DESIGN §4)."""
-    texts = builder.add(
-        Step(
-            name="texts",
-            kind="produce",
-            identity={
-                "step": "texts",
-                "v": 2,
-                "trace": inputs.trace_sha256,
-                "chunks": inputs.chunks_sha256,
-            },
-            make=partial(registry.texts, scoring.paths, scoring.chunks),
-            schema=QUESTIONS,
-            whole={"catalogue": corpus.catalogue.key},
-        )
-    )
-    return builder.add(
-        Step(
-            name="anchored",
-            kind="scatter",
-            identity={"step": "located"},
-            make=Locate,
-            schema=per_question(spots=pa.list_(SPOT)),
-            batch=columns(texts, *QUESTIONS.names),
-            sharded={"documents": corpus.documents.key, "elements": corpus.elements.key},
-            whole={"catalogue": corpus.catalogue.key},
-        )
-    )
-
-
 def _scored(
     config: ScoreConfig,
     inputs: ScoreInputs,
@@ -160,7 +127,7 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 5, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 6, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),

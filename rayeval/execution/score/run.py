@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import polars as pl
 import pyarrow as pa
 
 from rayeval.answer.foreign import CONTEXT
-from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
@@ -30,20 +29,14 @@ from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
-from rayeval.execution.score.plan import ScorePlan, golden_plan, make_plan
-from rayeval.execution.score.said import (
-    like_refusals,
-    refuse_blind,
-    refuse_nameless,
-    unplaced,
-    used_again,
-)
+from rayeval.execution.score.plan import golden_plan, make_plan
+from rayeval.execution.score.said import refuse_nameless
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
+from rayeval.execution.score.warnings import warnings_of
 from rayeval.execution.store import read
 from rayeval.interop.own.parquet import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
-from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
 
@@ -103,7 +96,7 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
             config, inputs, _scoring(config, trace.spooled), trace.spooled.answers, root
         )
         done, warnings = compute(root, plan, executor, watcher, before)
-        said = [*spooled.notes, *trace.notes, *_said(root, plan, config)]
+        said = [*spooled.notes, *trace.notes, *warnings_of(root, plan, config)]
         for line in said:
             watcher.say(f"warning  {line}")
         commit_score(job, plan, done, [*said, *found, *warnings], executor)
@@ -128,36 +121,6 @@ def _questions(root: str, plan: Steps) -> pl.DataFrame:
     paths = outputs.paths(root, plan.resolved.key)
     tables = [read(path, ["question_id", "question"]) for path in paths]
     return pl.DataFrame(pl.from_arrow(pa.concat_tables(tables)))
-
-
-def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
-    """Warnings of what the score could not make full use of.
-
-    Raises DataError where it could make none.
-    """
-    flags = [read(path, ["question_id", *FLAGS]) for path in outputs.paths(root, plan.scored.key)]
-    there = config.corpus is not None
-    refuse_blind(pa.concat_tables(flags), config.trace.name, corpus=there)
-    yield from used_again(_passages(root, plan))
-    if plan.anchored is not None:
-        yield from unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
-    if plan.answers is not None:
-        asked, told = (
-            pl.concat(pl.read_parquet(path, columns=["question_id", name])
-                      for path in outputs.paths(root, step.key))
-            for step, name in ((plan.resolved, "answerable"), (plan.answers, "counts"))
-        )  # fmt: skip
-        yield from like_refusals(told.join(asked, on="question_id"), config.trace.refusals)
-
-
-def _passages(root: str, plan: ScorePlan) -> pl.DataFrame:
-    """`chunk_id, text` of the kept hits, each pair once."""
-    found = pl.DataFrame(schema={"chunk_id": pl.String, "text": pl.String})
-    for path in outputs.paths(root, plan.scored.key):
-        _, hits = flatten(read(path, ["passages"])["passages"])
-        columns = {name: pl.Series(hits.field(name)) for name in found.columns}
-        found = pl.concat([found, pl.DataFrame(columns).drop_nulls().unique()]).unique()
-    return found
 
 
 def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:

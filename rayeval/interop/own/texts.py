@@ -12,23 +12,29 @@ import pyarrow.compute as pc
 from rayeval.columns import flatten, lists
 from rayeval.interop.own.chunks import tables
 from rayeval.interop.own.trace import TraceFile
+from rayeval.stated import trusted
 from rayeval.tables import EVIDENCE, QUESTIONS, TEXT, conform
 
 NAMED = ("source_id", "revision_id", "text")
 ROWS = 1024
 
 
-def texts(paths: Sequence[str], chunks: Sequence[str] = ()) -> Iterator[pa.Table]:
+def texts(
+    paths: Sequence[str], chunks: Sequence[str] = (), misplaced: pa.Array | None = None
+) -> Iterator[pa.Table]:
     """Tables of schema QUESTIONS, at least one, with a row per distinct (source, revision, text).
 
-    paths: of the trace. chunks: of tables of chunks.
+    paths: of the trace. chunks: of tables of chunks. misplaced: names of those that don't stand
+    where they say (rayeval.stated).
     `question_id` is the three joined by NUL; the text is the quote of the one piece of evidence.
     """
     seen = pl.DataFrame(schema=dict.fromkeys(NAMED, pl.String))
     hits = (flatten(t["hits"])[1] for path in paths for t in TraceFile(path).tables())
     every = (table.to_struct_array() for table in tables(chunks))
+    wrong = pa.array([], TEXT) if misplaced is None else misplaced
     for items in chain(hits, (part for array in every for part in array.chunks)):
-        seen = pl.concat([seen, _texts(items)]).unique(maintain_order=True)
+        believed = trusted(items, wrong) if pa.types.is_struct(items.type) else items
+        seen = pl.concat([seen, _texts(believed)]).unique(maintain_order=True)
     seen = seen.sort(*NAMED)
     for start in range(0, max(1, seen.height), ROWS):
         yield _asked(seen.slice(start, ROWS))
@@ -44,7 +50,7 @@ def _texts(items: pa.Array) -> pl.DataFrame:
     if "spans" in fields:
         lengths = pc.fill_null(pc.list_value_length(fields["spans"]), 0)
         frame = frame.filter(pl.Series(pc.equal(lengths, 0)))
-    return frame.drop_nulls("text").unique(maintain_order=True)
+    return frame.drop_nulls("text").filter(pl.col("text") != "").unique(maintain_order=True)
 
 
 def _asked(frame: pl.DataFrame) -> pa.Table:

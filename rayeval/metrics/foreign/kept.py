@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.columns import flatten, lists
+from rayeval.columns import lists
 from rayeval.metrics.foreign.hits import Hits
 from rayeval.metrics.foreign.places import Places
+from rayeval.stated import shown
 from rayeval.tables import CHUNKS, HIT, HITS, TEXT
 
 PASSAGE = pa.struct(
@@ -62,7 +63,7 @@ def names_of(hits: Hits, where: Places) -> pa.Array:
     if not own.null_count:
         return own
     revision = pc.fill_null(_joined(pa.scalar("@", TEXT), where.revision), "")
-    place = _joined(where.source, revision, _spans(where.spans))
+    place = _joined(where.source, revision, shown(where.spans))
     place = pc.if_else(where.spans.is_valid(), place, None)
     texts = hits.field("text").dictionary_encode()
     named = [
@@ -70,16 +71,6 @@ def names_of(hits: Hits, where: Places) -> pa.Array:
         for text in texts.dictionary.to_pylist()
     ]
     return pc.coalesce(own, place, pa.array(named, TEXT).take(texts.indices))
-
-
-def _spans(spans: pa.Array) -> pa.Array:
-    """`[0,150)` of every span, joined; nothing of a whole document."""
-    owner, pairs = flatten(spans)
-    start, end = (field.cast(TEXT) for field in pairs.flatten())
-    opening, comma, closing = (pa.scalar(sign, TEXT) for sign in "[,)")
-    shown = _joined(opening, start, comma, end, closing)
-    listed = lists(owner, shown.cast(pa.string()), len(spans))
-    return pc.binary_join(listed, "").cast(TEXT)
 
 
 def _joined(*parts: pa.Array | pa.Scalar) -> pa.Array:

@@ -15,6 +15,7 @@ from rayeval.metrics.evidence import Evidence
 from rayeval.metrics.foreign.chunks import Chunks
 from rayeval.metrics.foreign.hits import Hits, whole
 from rayeval.metrics.spans import Bools
+from rayeval.stated import trusted
 from rayeval.tables import PLACE, SPANS, TEXT
 
 LOOKED_UP = ("revision_id", "spans", "tokens")
@@ -31,6 +32,14 @@ class Known:
     """`source_id, revision_id, chars` of every document that is current."""
     count: Callable[[pa.Array], Ints] | None = None
     """The tokens of texts; None: nobody asks for them."""
+    misplaced: pa.Array | None = None
+    """Names of what doesn't stand where it says (rayeval.stated); None: nobody looked."""
+
+    def trusted(self, hits: Hits) -> Hits:
+        """Without the spans at which the documents have another text, or none."""
+        if self.misplaced is None or not len(self.misplaced) or not hits.has("spans"):
+            return hits
+        return replace(hits, items=trusted(hits.items, self.misplaced))
 
     def read(self, hits: Hits, wanted: Bools) -> Hits:
         """With the text, and the source, of the chunk that a hit names; its own come first.

@@ -1,0 +1,83 @@
+"""All that a score says of its trace, and when it refuses to say a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+import pyarrow as pa
+
+from rayeval.columns import flatten
+from rayeval.errors import DataError, Problem
+from rayeval.execution import inputs as outputs
+from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.contradicted import contradicted, unknown_sources
+from rayeval.execution.score.looking import Looked
+from rayeval.execution.score.plan import ScorePlan
+from rayeval.execution.score.said import like_refusals, refuse_blind, unplaced, used_again
+from rayeval.execution.step import Step
+from rayeval.execution.store import read
+from rayeval.metrics.foreign.columns import FLAGS
+
+
+def warnings_of(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
+    """Warnings of what the score could not make full use of.
+
+    Raises DataError where it could make none.
+    """
+    flags = _column(root, plan.scored, "question_id", *FLAGS)
+    refuse_blind(flags, config.trace.name, corpus=config.corpus is not None)
+    passages = _passages(root, plan)
+    yield from used_again(passages.select("chunk_id", "text"))
+    if plan.looked is not None:
+        touched = bool(pl.DataFrame(pl.from_arrow(flags))["touched"].any())
+        yield from _looked(root, plan, plan.looked, passages["source_id"], touched, config)
+    if plan.answers is not None:
+        asked, told = (
+            pl.DataFrame(pl.from_arrow(_column(root, step, "question_id", name)))
+            for step, name in ((plan.resolved, "answerable"), (plan.answers, "counts"))
+        )
+        yield from like_refusals(told.join(asked, on="question_id"), config.trace.refusals)
+
+
+def _looked(
+    root: str,
+    plan: ScorePlan,
+    looked: Looked,
+    sources: pl.Series,
+    touched: bool,
+    config: ScoreConfig,
+) -> Iterator[str]:
+    """What the documents say of the trace.
+
+    sources: of the kept hits. touched: whether a hit lies in a source in which its question has
+    evidence.
+    """
+    misplaced = _column(root, looked.misplaced)
+    catalogue = _column(root, plan.catalogue, "source_id")
+    corpus = pl.Series(catalogue["source_id"], dtype=pl.String).unique()
+    lost = unknown_sources(misplaced, corpus)
+    if lost is not None:
+        if not touched and not sources.is_in(corpus.implode()).any():
+            problem = Problem(config.trace.name, None, None, "unknown_sources", lost)
+            raise DataError([problem])
+        yield lost
+    stated = _column(root, looked.claims, "lacks").num_rows
+    yield from contradicted(misplaced, stated)
+    yield from unplaced(read(path) for path in outputs.paths(root, looked.anchored.key))
+
+
+def _column(root: str, step: Step, *names: str) -> pa.Table:
+    """Columns of a step's output; without names all of them."""
+    paths = outputs.paths(root, step.key)
+    return pa.concat_tables(read(path, list(names) or None) for path in paths)
+
+
+def _passages(root: str, plan: ScorePlan) -> pl.DataFrame:
+    """`chunk_id, source_id, text` of the kept hits, each once."""
+    found = pl.DataFrame(schema=dict.fromkeys(("chunk_id", "source_id", "text"), pl.String))
+    for path in outputs.paths(root, plan.scored.key):
+        _, hits = flatten(read(path, ["passages"])["passages"])
+        columns = {name: pl.Series(hits.field(name), dtype=pl.String) for name in found.columns}
+        found = pl.concat([found, pl.DataFrame(columns).unique()]).unique()
+    return found
