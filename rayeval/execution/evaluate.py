@@ -59,7 +59,6 @@ def begun(job: Job, execute: Callable[[Job, Watcher], Run], watcher: Watcher) ->
     except InfrastructureError:
         files.delete_folder(folder)  # nothing is in it that could be resumed
         raise
-    watcher.say(f"run {job.run_id}")
     with held(folder):
         try:
             return execute(job, watcher)
@@ -76,6 +75,7 @@ def execute(job: Job, watcher: Watcher) -> Run:
     with executor_of(job.config, job.options) as executor:
         inputs = find_inputs(job.of_run, executor)
         job.pin(inputs.pins)
+        watcher.say(f"run {job.run_id}")
         plan = make_plan(job.of_run, inputs, job.options.limit, job.options.root)
         odd = [str(problem) for problem in hints(job.of_run, job.config_path)]
         for line in odd:

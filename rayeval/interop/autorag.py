@@ -21,7 +21,7 @@ from rayeval.interop.records import Record, RefusedError
 
 NAME = "autorag"
 FILES = "qa.parquet (or a node's result), and corpus.parquet"
-NOTES = (
+OF_GOLD = (
     "`retrieval_gt`: each inner list is a group of alternatives, all groups are needed",
     "of several `generation_gt` the first is the reference answer",
 )
@@ -32,7 +32,7 @@ def read(paths: Sequence[str]) -> Imported:
     return imported(
         lambda problems: records(paths, problems, kinds=[".parquet"]),
         _parts,
-        notes=NOTES,
+        of_gold=OF_GOLD,
         documents=True,
         trace=True,
     )

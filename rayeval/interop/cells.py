@@ -30,7 +30,7 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     if extension(path) not in DELIMITERS:
         message = f"the extension is {extension(path)!r}, expected {' or '.join(DELIMITERS)}"
         raise broken(path, "unknown_format", message)
-    delimiter, names = _header(path)
+    delimiter, names = header(path)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise broken(path, "field_twice", f"column {twice[0]!r} is there twice", 1)
@@ -41,7 +41,7 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(_table(path, delimiter, names))).with_row_index(ROW)
 
 
-def _header(path: str) -> tuple[str, list[str]]:
+def header(path: str) -> tuple[str, list[str]]:
     """What stands between cells, and the columns' names."""
     fs, inner = open_fs(path)
     with fs.open_input_stream(inner) as stream:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from rayeval.columns import lists
 from rayeval.errors import DataError, Problem
 from rayeval.ids import made_question_id
-from rayeval.interop.cells import ROW, cells, located
+from rayeval.interop.cells import ROW, cells, header, located
 from rayeval.interop.imported import Imported
 from rayeval.interop.whole import broken
 from rayeval.tables import FOREIGN, FOREIGN_HIT, SPAN
@@ -58,7 +58,13 @@ def read(paths: Sequence[str]) -> Imported:
     if problems:
         raise DataError(problems)
     table = foreign(pl.concat(frames))
-    return Imported(trace=iter([table]) if table.num_rows else iter(()), notes=notes)
+    columns = [set(header(path)[1]) for path in paths]
+    return Imported(
+        trace=iter([table]) if table.num_rows else iter(()),
+        notes=notes,
+        either=any("source_id" not in names for names in columns),
+        made=not all(names & set(NAMES["question_id"]) for names in columns),
+    )
 
 
 def _rows(path: str, notes: list[str], problems: list[Problem]) -> pl.DataFrame:

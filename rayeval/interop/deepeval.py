@@ -24,10 +24,12 @@ from rayeval.interop.records import Record, RefusedError
 NAME = "deepeval"
 FILES = "DeepEval goldens and test cases: .json, .jsonl or .csv"
 NOTES = (
-    "each of `context` is gold by its text, and a group of its own (all are needed)",
     "`retrieval_context` became the stage `retrieved`",
     'in .csv and .jsonl DeepEval joins passages by "|", so one that holds a "|" comes in pieces; '
     "its .json keeps them whole",
+)
+OF_GOLD = (
+    "each of `context` is gold by its text, and a group of its own (all are needed)",
     f"where there is no `context`, {LABEL}",
 )
 NAMES = {
@@ -41,7 +43,13 @@ SOURCED = re.compile("deepeval_source=(.*?),deepeval_context=(.*)", re.DOTALL)
 
 def read(paths: Sequence[str]) -> Imported:
     """Questions with gold passages, what was retrieved, and answers."""
-    return imported(lambda problems: _questions(paths, problems), _parts, notes=NOTES, trace=True)
+    return imported(
+        lambda problems: _questions(paths, problems),
+        _parts,
+        notes=NOTES,
+        of_gold=OF_GOLD,
+        trace=True,
+    )
 
 
 def _questions(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:

@@ -31,6 +31,12 @@ class Imported:
     would write them."""
     notes: Sequence[str] = ()
     """What the mapping decided, in words for the user (`grade 1 became relevance 3`)."""
+    of_gold: Sequence[str] = ()
+    """The same, of what matters only where its questions are the golden set."""
+    either: bool = False
+    """The trace's `source_id` may be ids of chunks: the format has one kind of id."""
+    made: bool = False
+    """The trace's `question_id` are made of the questions' texts, for want of others."""
     problems: list[Problem] = field(default_factory=list)
     """What could not be mapped, by file, row and field; filled while the parts are read."""
 

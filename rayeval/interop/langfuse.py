@@ -43,17 +43,16 @@ def read(paths: Sequence[str]) -> Imported:
     """What was retrieved and answered, and the questions of dataset items."""
     problems = Problems()
     traces = imported_traces(_spans(paths, problems), problems)
-    items = imported(lambda found: (r for r in _rows(paths, found) if _is_item(r)), _item, notes=())
+    items = imported(lambda found: (r for r in _rows(paths, found) if _is_item(r)), _item)
     questions = list(items.questions or ())
     problems.extend(items.problems)
     return Imported(
         questions or None,
         trace=traces.trace,
         answers=traces.answers,
-        notes=[
-            *traces.notes,
-            *([f"dataset items have no gold passages: {LABEL}"] if questions else []),
-        ],
+        notes=traces.notes,
+        of_gold=[f"dataset items have no gold passages: {LABEL}"] if questions else [],
+        made=True,
         problems=problems,
     )
 

@@ -65,7 +65,8 @@ def imported(
     read: Reader,
     convert: Convert,
     *,
-    notes: Sequence[str],
+    notes: Sequence[str] = (),
+    of_gold: Sequence[str] = (),
     documents: bool = False,
     trace: bool = False,
 ) -> Imported:
@@ -84,6 +85,8 @@ def imported(
         trace=foreign_tables(_stage_rows(pairs())) if trace else None,
         answers=answer_tables(_answer_rows(pairs())) if trace else None,
         notes=notes,
+        of_gold=of_gold,
+        made=trace,
         problems=problems,
     )
 

@@ -26,9 +26,9 @@ LISTS = (
     "retrieved_contexts", "contexts", "reference_contexts", "retrieved_context_ids",
     "reference_context_ids", "ground_truths",
 )  # fmt: skip
-NOTES = (
+NOTES = ("`retrieved_contexts` became the stage `retrieved`",)
+OF_GOLD = (
     "each of `reference_contexts` is gold by its text, and a group of its own (all are needed)",
-    "`retrieved_contexts` became the stage `retrieved`",
     f"where there are no `reference_contexts`, {LABEL}",
 )
 
@@ -37,7 +37,11 @@ def read(paths: Sequence[str]) -> Imported:
     """Questions with gold passages, what was retrieved, and answers."""
     kinds = (".jsonl", ".json", ".csv", ".parquet")
     return imported(
-        lambda problems: records(paths, problems, kinds=kinds), _parts, notes=NOTES, trace=True
+        lambda problems: records(paths, problems, kinds=kinds),
+        _parts,
+        notes=NOTES,
+        of_gold=OF_GOLD,
+        trace=True,
     )
 
 

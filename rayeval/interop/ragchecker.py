@@ -22,8 +22,8 @@ from rayeval.tables import UNLABELLED
 
 NAME = "ragchecker"
 FILES = "RAGChecker inputs or its meta-evaluation: .json"
+OF_GOLD = (f"the format has no gold passages: {LABEL}",)
 NOTES = (
-    f"the format has no gold passages: {LABEL}",
     "`retrieved_context` became the stage `retrieved`; answers of paired systems are left out",
 )
 
@@ -36,6 +36,7 @@ def read(paths: Sequence[str]) -> Imported:
         lambda problems: _results(paths, problems),
         lambda record: _parts(record, named),
         notes=NOTES if named else [*NOTES, left_out],
+        of_gold=OF_GOLD,
         trace=True,
     )
 

@@ -48,7 +48,11 @@ def imported_traces(spans: Iterable[Span], problems: list[Problem]) -> Imported:
         said = "a retriever that joins what others within it found became the stage `fused`"
         notes.append(f"{said}, those before it its arms")
     return Imported(
-        trace=foreign_tables(stages), answers=answer_tables(answers), notes=notes, problems=problems
+        trace=foreign_tables(stages),
+        answers=answer_tables(answers),
+        notes=notes,
+        made=True,
+        problems=problems,
     )
 
 

@@ -19,9 +19,10 @@ from rayeval.interop.own.chunks import tables as chunk_tables
 from rayeval.interop.own.trace import Trace
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
+from rayeval.metrics.foreign.blind import FLAGS
 from rayeval.metrics.foreign.checks import Fault, faults, unknown_chunks
 from rayeval.metrics.foreign.chunks import Chunks
-from rayeval.metrics.foreign.columns import FLAGS, Seen, columns_of
+from rayeval.metrics.foreign.columns import Seen, columns_of
 from rayeval.metrics.foreign.hits import Hits, by_score, hits_of
 from rayeval.metrics.foreign.kept import KEPT, kept, names_of
 from rayeval.metrics.foreign.places import Known

@@ -182,7 +182,7 @@ def test_latency_of_other_hardware_counts_only_where_it_is_allowed(scored):
     ],
 )
 def test_token_budgets_of_other_tokenizers(scored, metrics, refused):
-    hits = {"hits": [{"source_id": "B", "text": "b c"}], "latency_ms": 5}
+    hits = {"hits": [{"source_id": "X", "text": "b c"}], "latency_ms": 5}
     rows = [{"question_id": f"q{n}", "stages": {"context": hits}} for n in range(8)]
     base, new = (scored(GOLDEN, rows, metrics=metrics) for _ in range(2))
     assert compare_runs(base, new, Options()).facts["warnings"] == []

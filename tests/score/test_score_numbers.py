@@ -228,7 +228,6 @@ WORDS = [
     pytest.param({"source_id": "d"}, {**QUOTE, "source_id": "d"}, None, 1.0, id="of the chunk's source"),
     pytest.param({"source_id": "d"}, {**QUOTE, "source_id": "e"}, None, 0.0, id="of another source"),
     pytest.param({"source_id": "d", "start_char": 0, "end_char": 40}, QUOTE, None, 1.0, id="a chunk that lies somewhere"),
-    pytest.param({"source_id": "d"}, {"source_id": "d"}, None, 0.0, id="a part is no whole document"),
     pytest.param({"source_id": "d"}, QUOTE, "d", 1.0, id="both located in the documents"),
     pytest.param({}, QUOTE, "d", 1.0, id="a text of no source located in the documents"),
 ]  # fmt: skip

@@ -6,7 +6,8 @@ import typer
 
 from rayeval.cli.golden.add import add
 from rayeval.cli.golden.anchor import anchor
-from rayeval.cli.golden.import_ import FormatsCommand, import_
+from rayeval.cli.formats import FormatsCommand
+from rayeval.cli.golden.import_ import import_
 from rayeval.cli.golden.label import label
 from rayeval.cli.golden.ledger import ledger
 from rayeval.cli.golden.lint import lint

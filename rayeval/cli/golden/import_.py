@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from rayeval.cli import options
 from rayeval.errors import ConfigError
 from rayeval.words import plural
-
-
-class FormatsCommand(TyperCommand):
-    """Lists the formats in its help, which are looked up only then."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """As every command's, with the formats at the end."""
-        from rayeval.interop.formats import formats
-
-        rows = [f"- `{name}`: {importer.FILES}" for name, importer in formats().items()]
-        self.epilog = "\n".join(["**Formats**", "", *rows])
-        super().format_help(ctx, formatter)
 
 
 def import_(
@@ -45,10 +32,11 @@ def import_(
         raise ConfigError(f"unknown format {name!r}; there are {', '.join(known)}")
     imported = known[name].read(files)
     written = write_imported(imported, out)
+    notes = [*imported.of_gold, *imported.notes]
     if json:
-        options.print_json({"path": out, "files": written, "notes": list(imported.notes)})
+        options.print_json({"path": out, "files": written, "notes": notes})
         return
     for file, rows in written.items():
         print(printable(f"{out}/{file}: {plural(rows, 'row')}"))  # noqa: T201
-    for note in imported.notes:
+    for note in notes:
         print(printable(f"note: {note}"))  # noqa: T201

@@ -9,10 +9,10 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.columns import combined
+from rayeval.execution.score.said import NAMED, listed
 from rayeval.stated import shown
 from rayeval.words import plural, verb
 
-NAMED = 3
 WRONG = {
     "text": "the documents have another text there; it counts as lying where its own is found, if "
     "it is",
@@ -34,7 +34,7 @@ def contradicted(misplaced: pa.Table, stated: int) -> Iterator[str]:
     for fault, what in WRONG.items():
         found = frame.filter(fault=fault)
         if found.height:
-            named = _listed(found["place"])
+            named = listed(found["place"])
             yield (
                 f"{found.height:,} of {plural(stated, 'place')} of hits or chunks ({named}): "
                 f"{what}{_unit(found)}"
@@ -52,8 +52,8 @@ def unknown_sources(misplaced: pa.Table, corpus: pl.Series) -> str | None:
         return None
     return (
         f"{plural(len(lost), 'source')} of hits or chunks {verb(len(lost), 'is', 'are')} not in "
-        f"the corpus, so nothing is found there: {_listed(lost)}. The corpus has "
-        f"{_near(lost, corpus) or _listed(corpus.sort())}: call them so"
+        f"the corpus, so nothing is found there: {listed(lost)}. The corpus has "
+        f"{_near(lost, corpus) or listed(corpus.sort())}: call them so"
     )
 
 
@@ -83,7 +83,3 @@ def _near(lost: pl.Series, corpus: pl.Series) -> str:
     known = set(corpus.to_list())
     last = [PurePosixPath(name.replace("\\", "/")).name for name in lost.head(NAMED)]
     return ", ".join(name for name in last if name in known)
-
-
-def _listed(names: pl.Series) -> str:
-    return ", ".join(names.head(NAMED)) + (", …" if len(names) > NAMED else "")

@@ -27,7 +27,8 @@ def golden_file(
     imported = importer(format_).read([golden])
     if imported.questions is None:
         raise ConfigError(f"{golden}: the format {format_} holds no questions; name a golden set")
-    for note in imported.notes:
+    notes = imported.of_gold if golden in trace else [*imported.of_gold, *imported.notes]
+    for note in notes:
         watcher.say(f"note  {note}")
     rows = list(imported.questions)
     if wrong := [problem for problem in imported.problems if not problem.warning]:

@@ -47,6 +47,8 @@ def joined(spooled: Spooled, golden: pl.DataFrame, file: str, root: str) -> Join
     """
     ids = _ids(spooled, root)
     strange = ids.filter(~ids.is_in(golden["question_id"].implode())).sort()
+    if spooled.made:
+        _refuse_shared(ids, golden, file)
     pairs = _by_text(strange, golden, ids, file)
     if len(strange) == len(ids) and pairs.is_empty():
         raise DataError([_unknown(strange, golden, file)])
@@ -73,13 +75,27 @@ def _ids(spooled: Spooled, root: str) -> pl.Series:
     return pl.concat(names).drop_nulls().unique()
 
 
+def _refuse_shared(ids: pl.Series, golden: pl.DataFrame, file: str) -> None:
+    """Raises DataError where an id that was made of a text is the golden set's for one of several
+    questions with that text: nobody knows which of them the trace means."""
+    known = ids.filter(ids.str.contains(MADE) & ids.is_in(golden["question_id"].implode()))
+    if len(known):
+        problems = list(_ambiguous(_made(known, golden), file))
+        if problems:
+            raise DataError(problems)
+
+
+def _made(ids: pl.Series, golden: pl.DataFrame) -> pl.DataFrame:
+    """`made, question_id` of the golden questions whose texts these ids are made of."""
+    keys = [made_question_id(text) for text in golden["question"].to_list()]
+    found = golden.select("question_id", made=pl.Series(keys, dtype=pl.String))
+    return found.filter(pl.col("made").is_in(ids.implode())).sort("made", "question_id")
+
+
 def _by_text(strange: pl.Series, golden: pl.DataFrame, ids: pl.Series, file: str) -> pl.DataFrame:
     """`made, question_id`: of ids that were made of texts, the golden questions of these texts."""
     made = strange.filter(strange.str.contains(MADE))
-    texts = golden if len(made) else golden.clear()
-    keys = [made_question_id(text) for text in texts["question"].to_list()]
-    found = texts.select("question_id", made=pl.Series(keys, dtype=pl.String))
-    found = found.filter(pl.col("made").is_in(made.implode())).sort("made", "question_id")
+    found = _made(made, golden if len(made) else golden.clear())
     problems = [*_ambiguous(found, file), *_twice(found, ids, file)]
     if problems:
         raise DataError(problems)

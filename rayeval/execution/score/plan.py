@@ -127,7 +127,7 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 6, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 7, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),

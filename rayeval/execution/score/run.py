@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.answer.foreign import CONTEXT
+from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
@@ -25,6 +26,7 @@ from rayeval.execution.progress import Silent, Watcher
 from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
+from rayeval.execution.score.either import told_apart
 from rayeval.execution.score.golden import golden_file
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
@@ -92,11 +94,12 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         first = golden_plan(config, inputs, root)
         before, found = compute(root, first, executor, watcher)
         trace = joined(spooled, _questions(root, first), config.trace.name, root)
-        plan = make_plan(
-            config, inputs, _scoring(config, trace.spooled), trace.spooled.answers, root
-        )
+        documents = _documents(root, first)
+        spooled, told = told_apart(trace.spooled, config.chunks, documents, config.trace.name, root)
+        watcher.say(f"run {job.run_id}")
+        plan = make_plan(config, inputs, _scoring(config, spooled), spooled.answers, root)
         done, warnings = compute(root, plan, executor, watcher, before)
-        said = [*spooled.notes, *trace.notes, *warnings_of(root, plan, config)]
+        said = [*spooled.notes, *trace.notes, *told, *warnings_of(root, plan, config)]
         for line in said:
             watcher.say(f"warning  {line}")
         commit_score(job, plan, done, [*said, *found, *warnings], executor)
@@ -121,6 +124,16 @@ def _questions(root: str, plan: Steps) -> pl.DataFrame:
     paths = outputs.paths(root, plan.resolved.key)
     tables = [read(path, ["question_id", "question"]) for path in paths]
     return pl.DataFrame(pl.from_arrow(pa.concat_tables(tables)))
+
+
+def _documents(root: str, plan: Steps) -> pl.Series:
+    """The sources that the golden set names, and those of the corpus."""
+    keys = [step.key for step in plan.steps if step.name == "catalogue"]
+    paths = [path for key in keys for path in outputs.paths(root, key)]
+    found = [pl.Series(read(path, ["source_id"])["source_id"]) for path in paths]
+    for path in outputs.paths(root, plan.resolved.key):
+        found.append(pl.Series(flatten(read(path, ["evidence"])["evidence"])[1].field("source_id")))
+    return pl.concat([pl.Series([], dtype=pl.String), *(s.cast(pl.String) for s in found)]).unique()
 
 
 def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:

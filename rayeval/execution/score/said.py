@@ -15,9 +15,12 @@ from rayeval.words import plural, verb
 NAMED = 3
 SHOWN = 40
 BLIND = {
-    "incomparable": "gold that is offsets alone, and hits that are text alone: they can't be "
-    "compared. Say where the documents are with --corpus, add quotes to the evidence, or give hits "
-    "a source_id and spans",
+    "incomparable": "gold without a quote (offsets, an element or a source alone), and hits that "
+    "are text alone: they can't be compared. Say where the documents are with --corpus, add quotes "
+    "to the evidence, or give hits a source_id and spans",
+    "partial": "gold that is a whole document, or an element of one, and hits that are parts of "
+    "it: how much they hold can't be known. Say where the documents are with --corpus, or ask for "
+    "`--metrics source_recall@5` alone",
     "unread": "gold that is quotes alone, and hits without their text: they can't be compared. Say "
     "where the documents are with --corpus, give hits (or the chunks of --chunks) their text, or "
     "evidence its source and offsets",
@@ -25,10 +28,11 @@ BLIND = {
 """What keeps gold and hits from being compared, by flag."""
 
 
-def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
+def refuse_blind(flags: pa.Table, file: str, *, sources_alone: bool) -> None:
     """Raises DataError where hits and gold can't be compared at all, so that 0 would mean nothing.
 
-    flags: `question_id` and FLAGS of every question.
+    flags: `question_id` and FLAGS of every question. sources_alone: it is only asked whether hits
+    are of the right source.
     """
     frame = pl.DataFrame(pl.from_arrow(flags))
     if frame["by_id"].any() and not frame["touched"].any():
@@ -39,7 +43,7 @@ def refuse_blind(flags: pa.Table, file: str, *, corpus: bool) -> None:
         raise DataError([Problem(file, None, None, "unknown_chunks", message)])
     for flag, what in BLIND.items():
         blind = frame.filter(flag)["question_id"].to_list()
-        if blind and not corpus:
+        if blind and not sources_alone:
             shown = ", ".join(blind[:NAMED]) + (", …" if len(blind) > NAMED else "")
             have = verb(len(blind), "has", "have")
             message = f"{plural(len(blind), 'question')} ({shown}) {have} {what}"
@@ -141,6 +145,11 @@ def used_again(passages: pl.DataFrame) -> Iterator[str]:
             "several texts: every question is scored on its own, but one text of each is shown and "
             "labelled; give every text an id of its own"
         )
+
+
+def listed(names: pl.Series) -> str:
+    """The first of some names, and whether there are more."""
+    return ", ".join(names.head(NAMED)) + (", …" if len(names) > NAMED else "")
 
 
 def _short(name: str) -> str:

@@ -31,7 +31,7 @@ RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 3
+SPOOLED = 4
 """Raised when spooling changes what is stored."""
 
 
@@ -47,6 +47,10 @@ class Spooled:
     """The key of the output with tables.ANSWERS, where there are any."""
     contexts: bool = False
     """Whether the answers come with what the model was sent."""
+    either: bool = False
+    """Its sources may be ids of chunks (Imported.either)."""
+    made: bool = False
+    """Its questions' ids are made of their texts."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -67,10 +71,13 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
         ours = format_ in (None, own.NAME)
         _write((own if ours else importer(str(format_))).read(paths), hits, answers)
     [told] = answers.manifest() or []
-    notes = [note.message for note in told.problems]
+    notes = [note.message for note in told.problems if note.kind == "note"]
+    kinds = {note.kind for note in told.problems}
     sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
     contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
-    return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
+    given = answers.key if told.rows else None
+    either, made = "either" in kinds, "made" in kinds
+    return Spooled(sha256, tuple(hits.paths()), given, contexts, either, made, notes)
 
 
 @contextmanager
@@ -170,7 +177,9 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
         raise
     hits.finish(commits)
     table = pa.concat_tables([ANSWERS.empty_table(), *given])
-    notes = [Problem("trace", None, None, "note", note, warning=True) for note in imported.notes]
+    said = [("note", note) for note in imported.notes]
+    said += [(kind, "") for kind in ("either", "made") if getattr(imported, kind)]
+    notes = [Problem("trace", None, None, kind, note, warning=True) for kind, note in said]
     answers.finish([answers.commit(0, [table], started=start, problems=notes)])
 
 

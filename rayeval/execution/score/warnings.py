@@ -17,7 +17,7 @@ from rayeval.execution.score.plan import ScorePlan
 from rayeval.execution.score.said import like_refusals, refuse_blind, unplaced, used_again
 from rayeval.execution.step import Step
 from rayeval.execution.store import read
-from rayeval.metrics.foreign.columns import FLAGS
+from rayeval.metrics.foreign.blind import FLAGS
 
 
 def warnings_of(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
@@ -26,7 +26,9 @@ def warnings_of(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str
     Raises DataError where it could make none.
     """
     flags = _column(root, plan.scored, "question_id", *FLAGS)
-    refuse_blind(flags, config.trace.name, corpus=config.corpus is not None)
+    names = config.metrics.names
+    whole = names is not None and all(name.startswith("source_recall") for name in names)
+    refuse_blind(flags, config.trace.name, sources_alone=whole)
     passages = _passages(root, plan)
     yield from used_again(passages.select("chunk_id", "text"))
     if plan.looked is not None:

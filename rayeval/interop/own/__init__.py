@@ -27,6 +27,7 @@ from rayeval.interop.whole import extension
 NAME = "rayeval"
 FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"
 
+WITH_HITS = ("trec", "csv", "ragas", "deepeval", "ragchecker", "autorag", "openinference", "langfuse")
 EXTENSIONS = (".jsonl", ".ndjson", ".parquet")
 
 
@@ -42,7 +43,7 @@ def read(paths: Sequence[str]) -> Imported:
         if extension(path) not in EXTENSIONS:
             raise ConfigError(
                 f"trace {path}: expected a file that ends in {', '.join(EXTENSIONS)}; "
-                "name the tool that wrote it with --format"
+                f"of other tools' files say which with --format: {_formats(extension(path))}"
             )
     tables = (
         table
@@ -51,6 +52,15 @@ def read(paths: Sequence[str]) -> Imported:
     )
     answers = chain(lines.answers(), *(one.answers() for one in replies.values()))
     return Imported(trace=tables, answers=answers, notes=lines.notes, problems=problems)
+
+
+def _formats(ending: str) -> str:
+    """The names of the formats that hold hits, those first that take files of this kind."""
+    from rayeval.interop.formats import formats
+
+    files = {name: importer.FILES for name, importer in formats().items() if name in WITH_HITS}
+    fit = [name for name, what in files.items() if ending and ending in what]
+    return ", ".join(fit or files)
 
 
 def is_lines(path: str) -> bool:

@@ -52,7 +52,7 @@ def read(paths: Sequence[str]) -> Imported:
         texts, more = _texts(kinds["topics"], judged["question_id"].unique(maintain_order=True))
         questions, notes = judged_questions(judged, texts), [*notes, *more]
     trace = _trace(kinds["run"][0], read_run(kinds["run"][0])) if kinds["run"] else None
-    return Imported(questions=questions, trace=trace, notes=notes)
+    return Imported(questions=questions, trace=trace, of_gold=notes, either=trace is not None)
 
 
 def _kind(path: str) -> str:

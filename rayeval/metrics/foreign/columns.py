@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, lists
 from rayeval.metrics.evidence import Evidence, bools, evidence_of
+from rayeval.metrics.foreign.blind import blind, marked, quotes
 from rayeval.metrics.foreign.hits import Hits, apart, hashed, text, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
@@ -48,7 +49,7 @@ def columns_of(
     deep: of every stage, how many of its first hits must be passages whatever they hold.
     """
     evidence = evidence_of(batch["evidence"])
-    hits = known.read(hits, _rows(evidence.row[_quotes(evidence)], batch.num_rows))
+    hits = known.read(hits, marked(evidence.row[quotes(evidence)], batch.num_rows))
     found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, evidence)
@@ -72,11 +73,9 @@ def columns_of(
         columns["holds"] = _holds(np.searchsorted(which, holder), quoted, passages, evidence, n)
     unnamed = _unnamed(hits)
     flags = {
-        "incomparable": _rows(evidence.row[_offsets_only(evidence)], n)
-        & _rows(passages.row[bools(where.spans.is_null(), False)], n),
-        "unread": _unread(passages, where, evidence, n),
-        "by_id": _rows(hits.rows(unnamed if known.chunks is None else unnamed[:0]), n),
-        "touched": _rows(hits.rows(np.flatnonzero(touches)), n),
+        **blind(passages, where, evidence, n, known),
+        "by_id": marked(hits.rows(unnamed if known.chunks is None else unnamed[:0]), n),
+        "touched": marked(hits.rows(np.flatnonzero(touches)), n),
     }
     unknown = unnamed[bools(source.is_null().take(pa.array(unnamed)), False)]
     arrays = {name: pa.array(flag) for name, flag in flags.items()}
@@ -98,51 +97,6 @@ def _unnamed(hits: Hits) -> Ints:
     if not source.null_count:
         return np.zeros(0, np.int64)
     return np.flatnonzero(bools(source.is_null(), False) & whole(hits))
-
-
-def _rows(row: Ints, n: int) -> Bools:
-    """(n,): which rows are among `row`."""
-    flags = np.zeros(n, bool)
-    flags[row] = True
-    return flags
-
-
-FLAGS = ("incomparable", "unread", "by_id", "touched")
-"""Text that nobody located meets gold that is offsets alone; gold that is a quote alone meets hits
-without text; hits are named by ids alone, which must then be documents; a hit is of a source that
-the question has evidence in."""
-
-
-def _offsets_only(evidence: Evidence) -> Bools:
-    placed = pc.greater(pc.list_value_length(evidence.items.field("spans")), 0)
-    without = evidence.items.field("quote").is_null()
-    return evidence.gold & bools(placed, False) & bools(without, True)
-
-
-def _quotes(evidence: Evidence) -> Bools:
-    """Gold that is a quote which nobody located."""
-    spans = pc.fill_null(pc.list_value_length(evidence.items.field("spans")), 0)
-    quoted = evidence.gold & ~evidence.missing & bools(pc.equal(spans, 0), False)
-    return quoted & bools(evidence.items.field("quote").is_valid(), False)
-
-
-def _unread(passages: Hits, where: Places, evidence: Evidence, n: int) -> Bools:
-    """(n,): a quote that nobody located may stand in a hit that doesn't show its text.
-
-    A quote of no source may stand in any; one of a source in the spans of that source.
-    """
-    quoted = _quotes(evidence)
-    if not quoted.any():
-        return np.zeros(n, bool)
-    wordless = bools(passages.field("text").is_null(), True)
-    spanned = wordless & bools(pc.greater(pc.list_value_length(where.spans), 0), False)
-    of_gold = evidence.items.field("source_id")
-    anywhere = quoted & bools(of_gold.is_null(), False)
-    gold = pl.DataFrame({"row": evidence.row, "source": pl.Series(of_gold, dtype=pl.String)})
-    hits = pl.DataFrame({"row": passages.row, "source": pl.Series(where.source, dtype=pl.String)})
-    same = hits.filter(spanned).join(gold.filter(quoted), on=["row", "source"], how="semi")
-    sourceless = _rows(evidence.row[anywhere], n) & _rows(passages.row[wordless], n)
-    return sourceless | _rows(same["row"].to_numpy(), n)
 
 
 def touching(hits: Hits, source: pa.Array, evidence: Evidence) -> Bools:
