@@ -69,6 +69,14 @@ def is_folder(path: str) -> bool:
     return bool(fs.get_file_info(inner).type == pafs.FileType.Directory)
 
 
+def check_file(path: str, what: str) -> None:
+    """Raises ConfigError unless there is a file at `path`; messages call it `what`."""
+    if is_folder(path):
+        raise ConfigError(f"{what}: {path} is a folder; name a file in it")
+    if not exists(path):
+        raise ConfigError(f"{what}: there is no file at {path}")
+
+
 def list_files(path: str) -> list[str]:
     """Every file below the folder `path`, relative to it, sorted.
 

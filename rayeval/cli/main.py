@@ -14,6 +14,7 @@ from rayeval import __version__
 from rayeval.cli.compare import compare
 from rayeval.cli.doctor import doctor
 from rayeval.cli.export import export
+from rayeval.cli.formats import HitsCommand
 from rayeval.cli.gate import gate
 from rayeval.cli.golden import golden
 from rayeval.cli.init import init
@@ -58,7 +59,7 @@ for command in (
     export,
     doctor,
 ):
-    app.command()(command)
+    app.command(cls=HitsCommand if command is score else None)(command)
 app.add_typer(runs, name="runs", help="List runs, promote a baseline, see what differs.")
 app.add_typer(golden, name="golden", help="Import, check and grow a golden set.")
 app.add_typer(judge, name="judge", help="Hold a judge against people.")

@@ -38,7 +38,7 @@ def score(
     ],
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="F", help="The tool that wrote it [rayeval's own]."),
+        typer.Option("--format", metavar="F", help="Who wrote it; listed below [rayeval's own]."),
     ] = None,
     convention: Annotated[
         Convention, typer.Option("--convention", help="Whose definitions of the metrics.")

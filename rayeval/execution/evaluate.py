@@ -12,7 +12,7 @@ from typing import Any
 from rayeval import files, registry
 from rayeval.corpus.config import Corpus
 from rayeval.corpus.units import Unit
-from rayeval.errors import ConfigError, DataError, InfrastructureError, InputError
+from rayeval.errors import DataError, InfrastructureError, InputError
 from rayeval.execution import manifest
 from rayeval.execution.cluster import choose
 from rayeval.execution.commit import commit_run
@@ -131,8 +131,7 @@ def find_corpus(config: Corpus, executor: Executor) -> tuple[tuple[Unit, ...], t
 
 def golden_hash(path: str) -> str:
     """The golden set's content by hash."""
-    if not files.exists(path) or files.is_folder(path):
-        raise ConfigError(f"golden.path: there is no file at {path}")
+    files.check_file(path, "golden.path")
     return hashlib.sha256(files.read_bytes(path)).hexdigest()
 
 

@@ -380,7 +380,7 @@ def test_langfuse_dataset_items_come_without_gold(tmp_path):
             "labels": "none",
         }
     ]
-    assert "golden label" in found.notes[-1]
+    assert "golden label" in found.of_gold[-1]
 
 
 def test_import_writes_our_files_and_prints_the_mapping(tmp_path, capsys):

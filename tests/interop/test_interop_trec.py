@@ -183,7 +183,7 @@ def questions(tmp_path, qrels, topics=None):
     paths = [write(tmp_path, qrels, "qrels")]
     paths += [write(tmp_path, topics, "topics")] if topics else []
     found = trec.read(paths)
-    return list(found.questions), list(found.notes)
+    return list(found.questions), list(found.of_gold)
 
 
 def test_binary_judgements_become_0_and_3(tmp_path):

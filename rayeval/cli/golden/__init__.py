@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from rayeval.cli.formats import FormatsCommand
 from rayeval.cli.golden.add import add
 from rayeval.cli.golden.anchor import anchor
-from rayeval.cli.formats import FormatsCommand
 from rayeval.cli.golden.import_ import import_
 from rayeval.cli.golden.label import label
 from rayeval.cli.golden.ledger import ledger

@@ -13,6 +13,31 @@ from rayeval.execution.score.spool import hashed, importer
 from rayeval.golden.records import FORMATS
 
 
+def refuse_beir(golden: str) -> None:
+    """Raises ConfigError for what can be no golden set as it is: a folder, or BEIR's judgements."""
+    if not files.exists(golden):
+        return
+    folder = golden.rstrip("/") if files.is_folder(golden) else None
+    if folder is None and golden.lower().endswith(".tsv") and _judges(golden):
+        folder = str(PurePosixPath(golden).parent.parent)
+    if folder is None:
+        return
+    if files.exists(f"{folder}/queries.jsonl"):
+        raise ConfigError(
+            f"golden: {golden} is BEIR's, which a score reads in our form: say `rayeval golden "
+            f"import beir {folder} --out DIR`, then --golden DIR/golden.jsonl"
+        )
+    if files.is_folder(golden):
+        raise ConfigError(f"golden: {golden} is a folder; name a file of questions in it")
+
+
+def _judges(path: str) -> bool:
+    """Whether the file begins as BEIR's judgements do."""
+    fs, inner = files.open_fs(path)
+    with fs.open_input_stream(inner) as stream:
+        return bool(stream.read(64).lstrip(b"\xef\xbb\xbf").startswith(b"query-id\tcorpus-id"))
+
+
 def golden_file(
     golden: str, trace: Sequence[str], format_: str | None, root: str, watcher: Watcher
 ) -> str:

@@ -27,7 +27,7 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.either import told_apart
-from rayeval.execution.score.golden import golden_file
+from rayeval.execution.score.golden import golden_file, refuse_beir
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
@@ -58,6 +58,7 @@ def score(
     Raises InputError if either is wrong, InfrastructureError if the machine is at fault.
     """
     options, watcher = options or ScoreOptions(), watcher or Silent()
+    refuse_beir(golden)
     if options.convention == "trec":
         from rayeval.execution.score.trec import score_trec
 

@@ -60,8 +60,7 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     Raises DataError with everything that is wrong with them.
     """
     for path in paths:
-        if not files.exists(path) or files.is_folder(path):
-            raise ConfigError(f"trace: there is no file at {path}")
+        files.check_file(path, "trace")
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
         return Spooled(sha256, tuple(paths))

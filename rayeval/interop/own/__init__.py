@@ -27,7 +27,11 @@ from rayeval.interop.whole import extension
 NAME = "rayeval"
 FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"
 
-WITH_HITS = ("trec", "csv", "ragas", "deepeval", "ragchecker", "autorag", "openinference", "langfuse")
+WITH_HITS = (
+    "trec", "csv", "ragas", "deepeval", "ragchecker", "autorag", "nomiracl", "openinference",
+    "langfuse",
+)  # fmt: skip
+"""The formats that hold hits."""
 EXTENSIONS = (".jsonl", ".ndjson", ".parquet")
 
 
@@ -58,9 +62,9 @@ def _formats(ending: str) -> str:
     """The names of the formats that hold hits, those first that take files of this kind."""
     from rayeval.interop.formats import formats
 
-    files = {name: importer.FILES for name, importer in formats().items() if name in WITH_HITS}
-    fit = [name for name, what in files.items() if ending and ending in what]
-    return ", ".join(fit or files)
+    known = formats()
+    fit = [name for name in WITH_HITS if ending and ending in known[name].FILES]
+    return ", ".join(fit or WITH_HITS)
 
 
 def is_lines(path: str) -> bool:

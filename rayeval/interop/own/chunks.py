@@ -39,8 +39,7 @@ def _read(path: str) -> Iterator[pa.Table]:
         return
     if extension(path) not in (".jsonl", ".ndjson"):
         raise ConfigError(f"chunks {path}: expected a file that ends in .parquet or .jsonl")
-    if not files.exists(path):
-        raise ConfigError(f"chunks: there is no file at {path}")
+    files.check_file(path, "chunks")
     yield from lines(path)
 
 

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from rayeval import files
-from rayeval.errors import ConfigError, Problem
+from rayeval.errors import Problem
 from rayeval.interop.own.flat import staged
 from rayeval.interop.own.keys import key_twice
 from rayeval.interop.own.said import other_member, said
@@ -92,8 +92,7 @@ class Lines:
 
     def read(self, path: str) -> Iterator[pa.Table]:
         """Tables of schema FOREIGN, in the file's order."""
-        if not files.exists(path) or files.is_folder(path):
-            raise ConfigError(f"trace: there is no file at {path}")
+        files.check_file(path, "trace")
         yield from self._tables(path, _lines(path))
 
     def checked(self, rows: Iterable[Any]) -> Iterator[Line]:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from rayeval import files
 from rayeval.columns import flatten, lists
-from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.errors import DataError, Problem
 from rayeval.interop.own.replies import COLUMNS, Replies
 from rayeval.interop.own.types import check_types
 from rayeval.tables import FOREIGN, FOREIGN_HIT, SPANS, TEXT, conform
@@ -68,8 +68,8 @@ def opened(
 
     Raises ConfigError where there is none, DataError if it isn't whole.
     """
-    if metadata is None and (not files.exists(path) or files.is_folder(path)):
-        raise ConfigError(f"{what}: there is no file at {path}")
+    if metadata is None:
+        files.check_file(path, what)
     fs, inner = files.open_fs(path)
     try:
         return pq.ParquetFile(fs.open_input_file(inner), metadata=metadata)

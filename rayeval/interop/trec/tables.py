@@ -96,7 +96,9 @@ def _grade_fault(fields: list[bytes]) -> Fault | None:
     shown = b" ".join(fields).decode()[:80]
     if len(fields) != 4:
         said = f"expected 4 fields (query 0 document grade), found {len(fields)}: {shown}"
-        hint = "BEIR's qrels have 3 (`--format beir`)" if len(fields) < 4 else f"{_SPACES}"
+        hint = f"{_SPACES}"
+        if len(fields) < 4:
+            hint = "BEIR's have 3: `rayeval golden import beir FOLDER --out DIR` makes ours of them"
         return "malformed_line", f"{said}. {hint}"
     grade = fields[3].decode()
     return None if is_grade(grade) else ("bad_grade", bad_grade(grade))
