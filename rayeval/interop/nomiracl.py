@@ -24,7 +24,7 @@ from rayeval.words import plural
 
 NAME = "nomiracl"
 FILES = "NoMIRACL prompts: LANGUAGE.relevant.jsonl, LANGUAGE.non_relevant.jsonl"
-NOTES = (
+OF_GOLD = (
     "questions of `non_relevant` files became unanswerable",
     f"`relevant` files don't say which passage answers: {LABEL}",
 )
@@ -36,7 +36,7 @@ def read(paths: Sequence[str]) -> Imported:
     """Questions, their passages as documents and as hits."""
     found = imported(
         lambda problems: records(paths, problems, kinds=[".jsonl"]),
-        _parts, notes=NOTES, documents=True, trace=True,
+        _parts, of_gold=OF_GOLD, documents=True, trace=True,
     )  # fmt: skip
     pairs = list(_answered(paths))
     models = sorted({name for _, said in pairs for name in said})

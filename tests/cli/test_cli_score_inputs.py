@@ -44,7 +44,7 @@ def test_another_folder_is_no_golden_set(beir, capsys):
 
 @pytest.mark.parametrize(
     ("name", "formats"),
-    [("run.txt", "trec, csv, ragas, deepeval"), ("t.csv", "csv, ragas, deepeval, langfuse")],
+    [("run.txt", "trec, csv, ragas, deepeval"), ("t.csv", "csv, ragas, deepeval")],
 )
 def test_a_trace_of_another_tool_names_the_formats(tmp_path, capsys, name, formats):
     (tmp_path / name).write_text("x\n")

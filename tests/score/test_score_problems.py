@@ -125,7 +125,8 @@ def test_bom_crlf_and_empty_lines(tmp_path):
 
 def test_offsets_and_mere_text_can_not_be_compared(scored):
     with pytest.raises(
-        DataError, match=r"1 question \(q\) has gold that is offsets alone.*--corpus"
+        DataError,
+        match=r"1 question \(q\) has gold without a quote.*--corpus",
     ):
         scored(OFFSETS, [of("some text")])
 
