@@ -44,7 +44,7 @@ def read(paths: Sequence[str]) -> Imported:
         return found
     systems = {model: _trace(pairs, model) for model in models}
     note = f"the outputs of {plural(len(models), 'model')} became trace-MODEL.jsonl"
-    return replace(found, systems=systems, notes=[*NOTES, note])
+    return replace(found, systems=systems, notes=[note])
 
 
 def _answered(paths: Sequence[str]) -> Iterator[tuple[Row, dict[str, str]]]:
