@@ -169,7 +169,7 @@ def _latency(
         worse = float((sides[0] > sides[1] + SAME).sum())
         return Measured(worse, math.nan, math.nan, rows.height, count, coverage, errors)
     values = [float(np.quantile(side, q)) for side in sides]
-    drawn = [quantile_replicates(s, clusters, q, seed=seed) for s in sides]
+    drawn = [quantile_replicates(s, clusters, [q], seed=seed)[:, 0] for s in sides]
     value, spread = (
         (values[0], drawn[0]) if len(sides) == 1 else (values[1] - values[0], drawn[1] - drawn[0])
     )

@@ -10,7 +10,7 @@ import polars as pl
 from rayeval.calibration.unlock import Known
 from rayeval.comparison import differences
 from rayeval.comparison.pairs import Pairs
-from rayeval.comparison.ranks import TOP
+from rayeval.comparison.ranks import TOP, shared_depth
 from rayeval.execution.decide.calibrated import uncalibrated
 from rayeval.execution.decide.shards import Listed
 from rayeval.execution.guard import revealed
@@ -57,7 +57,7 @@ def _unjudged(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
     stage = deciding_stage(pairs.stages) if pairs.stages else None
     here = open_.filter(pl.col("stage").eq_missing(pl.lit(stage)))
     counts = {name: int(here[name].sum()) for name in ("hits", "questions")}
-    return {"stage": stage, "k": TOP, **counts}
+    return {"stage": stage, "k": min(TOP, shared_depth(pairs) or TOP), **counts}
 
 
 def _left_out(found: Listed) -> dict[str, Any]:
@@ -97,6 +97,11 @@ def _warnings(
         found.append(
             f"compared on {plural(len(pairs.base.ids), 'shared question')}; only in the "
             f"baseline: {len(pairs.lost)}, only in the new run: {len(pairs.added)}"
+        )
+    if depth := shared_depth(pairs):
+        found.append(
+            f"ranks of gold and unjudged hits are compared down to rank {depth}: one of the runs "
+            "keeps no more of a list than its metrics look at (`score --keep-trace` keeps all)"
         )
     if not timed:
         found.append("latency is not compared: the two runs were timed on different hardware")

@@ -44,7 +44,6 @@ from rayeval.execution.store import read
 from rayeval.interop.own.parquet import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
 from rayeval.metrics.foreign.columns import FLAGS
-from rayeval.metrics.names import cutoff
 from rayeval.registry.scoring import Scoring
 
 EMPTY = "no question has a stage"
@@ -176,7 +175,7 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
         metrics=config.metrics,
         any_order=config.trace.any_order,
         refusals=config.trace.refusals,
-        depth=None if config.trace.keep else _depth(config),
+        depth=None if config.trace.keep else config.metrics.depth,
         chunks=tuple(config.chunks),
         file=config.trace.name,
         handed=_handed(spooled, pipeline.stages),
@@ -188,11 +187,3 @@ def _handed(spooled: Spooled, stages: Sequence[str]) -> str | None:
     if spooled.answers is None:
         return None
     return CONTEXT if CONTEXT in stages else stages[-1] if spooled.contexts else None
-
-
-def _depth(config: ScoreConfig) -> int:
-    """How many hits the metrics look at."""
-    names = config.metrics.names or []
-    sizes = [name.partition("@")[2] for name in names if "@" in name]
-    cuts = [cutoff(size) for size in (sizes or config.metrics.cutoffs)]
-    return max((cut.size for cut in cuts if not cut.tokens), default=20)
