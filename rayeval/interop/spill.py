@@ -36,8 +36,8 @@ class Spill(Generic[T]):
         except OSError as error:
             folder = tempfile.gettempdir()
             raise InfrastructureError(
-                f"can't set aside in {folder} what was read: {error}; it needs about as much room "
-                "as the files: set TMPDIR to a folder that has it"
+                f"can't set aside in {folder} what was read: {error}; it takes up to twice the "
+                "room of the files: set TMPDIR to a folder that has it"
             ) from error
         self._end += len(data)
         return place
