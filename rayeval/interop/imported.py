@@ -26,6 +26,9 @@ class Imported:
     """Tables of schema FOREIGN; a question's rows stand together."""
     answers: Iterable[pa.Table] | None = None
     """Tables of schema ANSWERS."""
+    verdicts: Iterable[pa.Table] | None = None
+    """Tables of schema VERDICTS: what the tool's own judge said of the answers. Only `score` reads
+    them."""
     systems: Mapping[str, Iterable[dict[str, Any]]] = field(default_factory=dict)
     """Where several systems answered the same questions: the rows of each one's trace, as a user
     would write them."""

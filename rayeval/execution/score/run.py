@@ -40,6 +40,7 @@ from rayeval.execution.score.said import (
 )
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
 from rayeval.execution.score.stages import in_order, own_config, pipeline_of
+from rayeval.execution.score.verdicts import judged_by
 from rayeval.execution.store import read
 from rayeval.interop.own.parquet import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
@@ -98,14 +99,13 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         first = golden_plan(config, inputs, root)
         before, found = compute(root, first, executor, watcher)
         trace = joined(spooled, _questions(root, first), config.trace.name, root)
-        plan = make_plan(
-            config, inputs, _scoring(config, trace.spooled), trace.spooled.answers, root
-        )
+        told, judge = trace.spooled, trace.spooled.judge
+        plan = make_plan(config, inputs, _scoring(config, told), told.answers, judge, root)
         done, warnings = compute(root, plan, executor, watcher, before)
-        said = [*spooled.notes, *trace.notes, *_said(root, plan, config)]
+        said = [*spooled.notes, *trace.notes, *judged_by(config, judge), *_said(root, plan, config)]
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *found, *warnings], executor)
+        commit_score(job, plan, done, [*said, *found, *warnings], executor, judge)
     return Run(job.folder)
 
 
@@ -166,7 +166,8 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
     pipeline = pipeline_of(stages, own)
     if spooled.answers is not None:
-        asked = () if config.judge is None else tuple(config.judge.asked)
+        told = () if spooled.judge is None else spooled.judge.tasks
+        asked = told if config.judge is None else tuple(config.judge.asked)
         pipeline = replace(pipeline, answers=("answer",), judged=asked)
     return Scoring(
         paths=spooled.paths,

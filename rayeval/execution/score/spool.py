@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, InputError, Problem
 from rayeval.execution.artifacts import write_one
+from rayeval.execution.score.verdicts import ToldJudge, told_judge, verdict_table
 from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
@@ -32,7 +33,7 @@ RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 3
+SPOOLED = 4
 """Raised when spooling changes what is stored."""
 
 
@@ -48,6 +49,8 @@ class Spooled:
     """The key of the output with tables.ANSWERS, where there are any."""
     contexts: bool = False
     """Whether the answers come with what the model was sent."""
+    judge: ToldJudge | None = None
+    """Whose verdicts on the answers it brings."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -63,15 +66,17 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
         return Spooled(sha256, tuple(paths))
     key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
-    hits, answers = Output(root, key), Output(root, digest({"answers": key}))
-    if hits.manifest() is None or answers.manifest() is None:
+    hits = Output(root, key)
+    answers, verdicts = (Output(root, digest({name: key})) for name in ("answers", "verdicts"))
+    if any(output.manifest() is None for output in (hits, answers, verdicts)):
         ours = format_ in (None, own.NAME)
-        _write((own if ours else importer(str(format_))).read(paths), hits, answers)
+        _write((own if ours else importer(str(format_))).read(paths), hits, answers, verdicts)
     [told] = answers.manifest() or []
     notes = [note.message for note in told.problems]
     sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
     contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
-    return Spooled(sha256, tuple(hits.paths()), answers.key if told.rows else None, contexts, notes)
+    given, judge = (answers.key, told_judge(verdicts)) if told.rows else (None, None)
+    return Spooled(sha256, tuple(hits.paths()), given, contexts, judge, notes)
 
 
 @contextmanager
@@ -144,14 +149,14 @@ def _nothing(answered: bool) -> str:
     return "it has answers and no `stages`: say what was found, be it `context: {hits: []}`"
 
 
-def _write(imported: Imported, hits: Output, answers: Output) -> None:
+def _write(imported: Imported, hits: Output, answers: Output, verdicts: Output) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
     start = time.time()
     try:
         runs = sorted_runs(imported.trace)
         commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
-        given = list(imported.answers or ())
+        given, judged = list(imported.answers or ()), verdict_table(imported.verdicts)
         wrong = [problem for problem in imported.problems if not problem.warning]
         if wrong:
             raise DataError(wrong)
@@ -162,6 +167,7 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
         files.delete_folder(hits.folder)
         raise
     hits.finish(commits)
+    verdicts.finish([verdicts.commit(0, [judged], started=start)])
     table = pa.concat_tables([ANSWERS.empty_table(), *given])
     notes = [Problem("trace", None, None, "note", note, warning=True) for note in imported.notes]
     answers.finish([answers.commit(0, [table], started=start, problems=notes)])

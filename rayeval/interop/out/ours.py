@@ -14,6 +14,7 @@ from rayeval.errors import ConfigError, DataError, InfrastructureError
 from rayeval.files import discard, exists, open_fs
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Row, compact
+from rayeval.interop.spill import Spill
 
 GOLDEN, DOCUMENTS, TRACE = "golden.jsonl", "docs.jsonl", "trace.jsonl"
 
@@ -78,8 +79,9 @@ def _write(fs: pafs.FileSystem, path: str, rows: Iterable[Row]) -> int:
 
 def trace_rows(trace: Iterable[pa.Table], answers: Iterable[pa.Table]) -> Iterator[Row]:
     """A row per question of the trace, with its first answer; other answers have their own rows."""
+    kept = Spill[Row]()
     replies = {
-        (row["question_id"], row.pop("repeat") or 0): row
+        (row["question_id"], row.pop("repeat") or 0): kept.add(row)
         for table in answers
         for row in table.to_pylist()
     }
@@ -87,15 +89,16 @@ def trace_rows(trace: Iterable[pa.Table], answers: Iterable[pa.Table]) -> Iterat
     for name, repeat in replies:
         again.setdefault(name, []).append(repeat)
     for name, stages in _questions(trace):
-        first = replies.pop((name, 0), {})
+        place = replies.pop((name, 0), None)
+        first = {} if place is None else kept.at(place)
         yield {"question_id": name, "stages": stages, **_reply(first, stages)}
         for repeat in again.get(name, ()):
             if repeat:
-                reply = _reply(replies.pop((name, repeat)), stages)
+                reply = _reply(kept.at(replies.pop((name, repeat))), stages)
                 yield {"question_id": name, "stages": {}, **reply, "repeat": repeat}
-    for (name, repeat), reply in replies.items():
+    for (name, repeat), place in replies.items():
         extra: Row = {"repeat": repeat} if repeat else {}
-        yield {"question_id": name, "stages": {}, **_reply(reply, {}), **extra}
+        yield {"question_id": name, "stages": {}, **_reply(kept.at(place), {}), **extra}
 
 
 def _reply(reply: Row, stages: dict[str, Any]) -> Row:
