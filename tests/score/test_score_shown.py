@@ -3,7 +3,9 @@
 import pytest
 from score_files import write_lines
 
+from rayeval.errors import ConfigError
 from rayeval.execution.decide.comparison import Options, compare_runs
+from rayeval.execution.decide.reports import write_page
 from rayeval.report.terminal import metrics_text, run_text
 
 GOLDEN = [
@@ -68,3 +70,11 @@ def test_a_chunk_table_elsewhere_is_no_change_and_another_is(scored, tmp_path):
     assert compare_runs(runs[0], runs[1], Options()).facts["changed"] == []
     changed = compare_runs(runs[0], runs[2], Options()).facts["changed"]
     assert changed == ["the chunk table: its file is another"]
+
+
+def test_a_page_is_not_called_anything_else(scored, tmp_path):
+    run = scored(GOLDEN, TRACE)
+    with pytest.raises(ConfigError, match=r"x\.md would hold a page of HTML"):
+        write_page(run.path, str(tmp_path / "runs"), str(tmp_path / "x.md"))
+    assert not (tmp_path / "x.md").exists()
+    assert write_page(run.path, str(tmp_path / "runs"), str(tmp_path / "x.HTML")).endswith("x.HTML")
