@@ -68,10 +68,17 @@ def near_text(found: Sequence[Mapping[str, Any]]) -> str:
     return rendered([Text("Nearly the same question is there already:"), Text("\n".join(lines))])
 
 
-def where(source_id: str | None, revision_id: str | None, spans: Sequence[tuple[int, int]]) -> str:
-    """A place in a source, on one line."""
+def where(
+    source_id: str | None,
+    revision_id: str | None,
+    spans: Sequence[tuple[int, int]],
+    *,
+    whole: bool = True,
+) -> str:
+    """A place in a source, on one line. whole: without spans it is all of the source."""
     if source_id is None:
         return "text of no known source"
     revision = f" @ {revision_id}" if revision_id else ""
     places = ", ".join(f"{start}–{end}" for start, end in spans)
-    return f"{source_id}{revision}" + (f" [{places}]" if places else " (the whole document)")
+    rest = f" [{places}]" if places else " (the whole document)" if whole else ""
+    return f"{source_id}{revision}{rest}"
