@@ -17,6 +17,7 @@ from rayeval.execution.grow.sources import Row, Sources, later
 from rayeval.execution.runs import Run
 from rayeval.golden.file import GoldenFile, read_golden
 from rayeval.golden.grow import labelled, next_version
+from rayeval.golden.ledger import carry
 from rayeval.golden.records import format_of
 from rayeval.metrics import Metrics
 
@@ -200,6 +201,7 @@ class Session:
     def _write(self, question_id: str, row: Row) -> None:
         if self._unwritten:
             files.write_bytes(self.path, files.read_bytes(self.golden.path))
+            carry(self.golden.path, self.path)
             self.golden = read_golden(self.path, relevant=self.relevant)
             self._unwritten = False
         self.golden = self.golden.replace(question_id, row)
