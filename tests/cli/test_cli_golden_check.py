@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import lzma
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +93,29 @@ def test_lint_of_a_configuration_says_what_validate_says(tmp_path, ask):
     assert (code, found["problems"]) == (0, [])
 
 
+def test_lint_names_what_anchoring_cannot_settle(tmp_path, capsys):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "leave.md").write_text("Ask HR first. Then go. Ask HR first. Come back.")
+    golden = jsonl(tmp_path / "golden.jsonl", [
+        {"question_id": "which", "question": "whom do I ask", "source_id": "leave.md",
+         "start_char": 1, "end_char": 14, "quote": "Ask HR first."},
+        {"question_id": "moved", "question": "and then", "source_id": "leave.md",
+         "start_char": 1, "end_char": 9, "quote": "Then go."},
+    ])  # fmt: skip
+    about = [str(golden), "--corpus", str(docs)]
+
+    def said(command, *more):
+        assert run_command(["golden", command, *about, *more]) == 2
+        return " ".join(capsys.readouterr().out.split())
+
+    before = said("lint").partition("What to do next")[2]
+    assert "for which; anchoring tells" in before and "quotes found again" in before
+    assert "more of the text around it" in said("anchor", "--write")
+    after = said("lint").partition("What to do next")[2]
+    assert "for which; anchoring tells" in after and "quotes found again" not in after
+
+
 def test_lint_in_the_terminal(capsys):
     golden = HANDBOOK / "golden.jsonl"
     assert run_command(["golden", "lint", str(golden), "--corpus", str(HANDBOOK / "docs")]) == 0
@@ -176,7 +200,7 @@ def test_the_notes_follow_gold_through_a_change(leave, ask):
     code, linted = ask("lint", golden, "--corpus", docs)
     assert code == 2
     assert {(r["question_id"], r["kind"]) for r in linted["problems"]} == {
-        ("q1", "evidence_changed"), ("q3", "quote_mismatch"),
+        ("q1", "evidence_changed"), ("q3", "quote_ambiguous"),
     }  # fmt: skip
     before = golden.read_bytes()
     code, dry = ask("anchor", golden, "--corpus", docs)
@@ -253,7 +277,7 @@ def test_split_keeps_groups_together_and_says_what_leaks(tmp_path, ask):
     assert all(more[row["question_id"]] == row["split"] for row in rows)
 
 
-def test_stats(tmp_path, ask):
+def test_stats(tmp_path, ask, capsys):
     golden = jsonl(tmp_path / "golden.jsonl", [
         {"question_id": "a", "question": "a", "language": "ko", "split": "dev", "slices": ["table"],
          "evidence": [{"source_id": "s", "quote": "x"}, {"source_id": "t", "start_char": 0, "end_char": 2}]},
@@ -271,6 +295,11 @@ def test_stats(tmp_path, ask):
     assert found["evidence"] == {"pieces": 2, "spans": 1}
     assert found["clusters"] == {"count": 2, "largest": "b", "questions": 1, "share": 0.5}
     assert found["slices"]["table"]["lacking"] == 149
+    assert found["slices"]["table"]["detectable"] is None
+    assert run_command(["golden", "stats", str(golden)]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"table +1 +1 +too few +149", text)
+    assert re.search(r"answerable:false +1 +1 +–", text)
 
 
 @pytest.mark.parametrize("command", ["stats", "split"])

@@ -84,7 +84,7 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
         message = "no column `hits`; a row per hit has `chunk_id`, `source_id` or `text`"
         found.append(Problem(path, None, None, "missing_field", message))
     if found:
-        raise DataError(found)
+        raise DataError(found, foreign=True)
 
 
 def _nested(table: pa.Table) -> pa.Table:
