@@ -116,7 +116,15 @@ def _diff(change: Change) -> str:
         lines.append(f"  + {_spans(change.places)} {shown(change.new)}")
     elif change.places:
         lines.append(f"  ? {_spans(change.places)}")
+    lines += [
+        f"  ~ {_alike(one.similarity)} in {one.source_id} {_spans([one.place])} {shown(one.text)}"
+        for one in change.suggested
+    ]
     return "\n  ".join(lines)
+
+
+def _alike(similarity: float) -> str:
+    return "word for word" if similarity == 1 else f"{percent(similarity)} alike"
 
 
 def _spans(places: Sequence[tuple[int, int]]) -> str:
@@ -130,7 +138,10 @@ def _what_now(found: Anchoring) -> str:
         said = f"written to {found.written}, with notes of what stands where beside it"
         rest = "" if found.sound else "; what is lost or ambiguous is as it was: mend it by hand"
         return said + rest
-    return "nothing is written: --write takes what moved over, and notes what stands where"
+    said = "nothing is written: --write takes what moved over, and notes what stands where"
+    if any(change.suggested for change in found.changes):
+        said += "; --take QUESTION approves a suggestion (~), --take-exact those word for word"
+    return said
 
 
 def split_text(found: Mapping[str, Any]) -> str:

@@ -238,6 +238,72 @@ def test_what_is_lost_or_ambiguous_stays_as_it_is_written(leave, ask):
     assert (code, found["counts"]["lost"]) == (2, 4)
 
 
+@pytest.fixture
+def changed(tmp_path) -> Path:
+    """Documents of which one is gone, one says another number, and one took over a rule."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "library.md").write_text("# Loans\n\nThe loan period is 28 days, and then it ends.\n")
+    (docs / "terms.md").write_text("# All\n\nNobody smokes in the reading  room, ever.\n\nBye.\n")
+    (docs / "terms-of-pools.md").write_text("Swim.\n")
+    jsonl(tmp_path / "golden.jsonl", [
+        {"question_id": "days", "question": "how long", "source_id": "library.md",
+         "quote": "The loan period is 21 days"},
+        {"question_id": "smoke", "question": "may I smoke", "source_id": "terms-of-pool.md", "page": 2,
+         "quote": "Nobody smokes in the reading room"},
+        {"question_id": "gone", "question": "what else", "source_id": "terms-of-pool.md",
+         "quote": "Quizzes happen quarterly"},
+    ])  # fmt: skip
+    return tmp_path
+
+
+def test_lost_text_is_looked_for_and_listed_never_taken(changed, ask, capsys):
+    golden, before = changed / "golden.jsonl", (changed / "golden.jsonl").read_bytes()
+    code, found = ask("anchor", golden, "--corpus", changed / "docs", "--write")
+    assert (code, found["counts"]["lost"]) == (2, 3)
+    assert golden.read_bytes() == before
+    rows = {row["question_id"]: row for row in found["changes"]}
+    [near] = rows["days"]["suggested"]
+    assert (near["source_id"], near["text"]) == ("library.md", "The loan period is 28 days")
+    assert 0.9 < near["similarity"] < 1
+    [near] = rows["smoke"]["suggested"]
+    text = (changed / "docs" / "terms.md").read_text()
+    assert (near["source_id"], near["similarity"]) == ("terms.md", 1.0)
+    assert text[slice(*near["place"])] == near["text"] == "Nobody smokes in the reading  room"
+    assert "did you mean" not in rows["smoke"]["message"]  # terms-of-pools.md has nothing of it
+    assert rows["gone"]["suggested"] == []
+    assert "nothing like it was found" in rows["gone"]["message"]
+    assert run_command(["golden", "anchor", str(golden), "--corpus", str(changed / "docs")]) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "~ word for word in terms.md [" in said and "--take QUESTION approves" in said
+
+
+def test_a_suggestion_is_taken_where_somebody_approves_it(changed, ask):
+    golden = changed / "golden.jsonl"
+    about = ["anchor", golden, "--corpus", changed / "docs", "--write"]
+    assert ask(*about, "--take", "gone")[0] == 2
+    code, found = ask(*about, "--take-exact")
+    assert (found["counts"]["moved"], found["counts"]["lost"]) == (1, 2)
+    rows = [json.loads(line) for line in golden.read_text().splitlines()]
+    assert rows[1] == {"question_id": "smoke", "question": "may I smoke", "source_id": "terms.md",
+                       "quote": "Nobody smokes in the reading  room"}  # fmt: skip
+    assert rows[0]["quote"] == "The loan period is 21 days"
+    code, found = ask(*about, "--take", "days")
+    rows = [json.loads(line) for line in golden.read_text().splitlines()]
+    assert rows[0]["quote"] == "The loan period is 28 days"
+    _, found = ask("anchor", golden, "--corpus", changed / "docs")
+    assert (found["counts"]["kept"], found["counts"]["lost"]) == (2, 1)
+
+
+def test_text_in_several_documents_is_nobodys_to_choose(changed, ask):
+    (changed / "docs" / "copy.md").write_text("Nobody smokes in the reading room.")
+    about = ["anchor", changed / "golden.jsonl", "--corpus", changed / "docs"]
+    _, found = ask(*about, "--take-exact")
+    [smoke] = [row for row in found["changes"] if row["question_id"] == "smoke"]
+    assert (smoke["status"], smoke["suggested"]) == ("lost", [])
+    assert "word for word in copy.md, terms.md: name one" in smoke["message"]
+
+
 def test_a_revision_that_is_gone_gives_way_to_the_valid_one(tmp_path, ask):
     old = jsonl(
         tmp_path / "old.jsonl", [{"source_id": "s", "revision_id": "r1", "text": "a: 5 days."}]
