@@ -288,7 +288,7 @@ def test_a_suggestion_is_taken_where_somebody_approves_it(changed, ask):
     assert rows[1] == {"question_id": "smoke", "question": "may I smoke", "source_id": "terms.md",
                        "quote": "Nobody smokes in the reading  room"}  # fmt: skip
     assert rows[0]["quote"] == "The loan period is 21 days"
-    code, found = ask(*about, "--take", "days")
+    ask(*about, "--take", "days")
     rows = [json.loads(line) for line in golden.read_text().splitlines()]
     assert rows[0]["quote"] == "The loan period is 28 days"
     _, found = ask("anchor", golden, "--corpus", changed / "docs")
@@ -400,7 +400,9 @@ def test_covidqa_all_wrong_offsets_are_found_named_and_mended(shared_data, tmp_p
     golden = jsonl(tmp_path / "golden.jsonl", rows)
     code, found = ask("lint", golden, "--corpus", corpus)
     assert code == 2
-    assert {row["question_id"] for row in found["problems"]} == wrong
+    twice = [row for row in found["problems"] if row["kind"] == "repeated_question"]
+    assert len(twice) == 24  # asked of several papers, such as "What is the conclusion?"
+    assert {row["question_id"] for row in found["problems"] if row not in twice} == wrong
     code, moved = ask("anchor", golden, "--corpus", corpus, "--write")
     unsure = {row["question_id"] for row in moved["changes"] if row["status"] == "ambiguous"}
     assert moved["counts"]["moved"] + len(unsure) == 234
