@@ -282,7 +282,7 @@ def test_a_suggestion_is_taken_where_somebody_approves_it(changed, ask):
     golden = changed / "golden.jsonl"
     about = ["anchor", golden, "--corpus", changed / "docs", "--write"]
     assert ask(*about, "--take", "gone")[0] == 2
-    code, found = ask(*about, "--take-exact")
+    _, found = ask(*about, "--take-exact")
     assert (found["counts"]["moved"], found["counts"]["lost"]) == (1, 2)
     rows = [json.loads(line) for line in golden.read_text().splitlines()]
     assert rows[1] == {"question_id": "smoke", "question": "may I smoke", "source_id": "terms.md",
