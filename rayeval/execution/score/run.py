@@ -8,9 +8,9 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
-from rayeval.answer.foreign import CONTEXT
 from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
+from rayeval.execution import artifacts
 from rayeval.execution import inputs as outputs
 from rayeval.execution.evaluate import (
     begun,
@@ -27,6 +27,7 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.golden import golden_file
+from rayeval.execution.score.guessed import out_of_nothing, out_of_order
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
@@ -39,15 +40,17 @@ from rayeval.execution.score.said import (
     used_again,
 )
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
-from rayeval.execution.score.stages import in_order, own_config, pipeline_of
+from rayeval.execution.score.stages import in_order, names_of, own_config, pipeline_of, roles_of
 from rayeval.execution.score.verdicts import judged_by
 from rayeval.execution.store import read
 from rayeval.interop.own.parquet import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
 from rayeval.metrics.foreign.columns import FLAGS
+from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.scoring import Scoring
 
 EMPTY = "no question has a stage"
+FAILED = "failures.parquet"
 GIVEN = "the given trace"
 """What messages call a trace at hand."""
 
@@ -100,9 +103,12 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         before, found = compute(root, first, executor, watcher)
         trace = joined(spooled, _questions(root, first), config.trace.name, root)
         told, judge = trace.spooled, trace.spooled.judge
-        plan = make_plan(config, inputs, _scoring(config, told), told.answers, judge, root)
+        pipeline, notes = _pipeline(config, told)
+        scoring = _scoring(config, told, pipeline)
+        plan = make_plan(config, inputs, scoring, told.answers, judge, root)
         done, warnings = compute(root, plan, executor, watcher, before)
-        said = [*spooled.notes, *trace.notes, *judged_by(config, judge), *_said(root, plan, config)]
+        said = [*spooled.notes, *trace.notes, *notes, *judged_by(config, judge)]
+        said += _said(root, plan, config, pipeline)
         for line in said:
             watcher.say(f"warning  {line}")
         commit_score(job, plan, done, [*said, *found, *warnings], executor, judge)
@@ -129,7 +135,7 @@ def _questions(root: str, plan: Steps) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(pa.concat_tables(tables)))
 
 
-def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
+def _said(root: str, plan: ScorePlan, config: ScoreConfig, pipeline: Pipeline) -> Iterator[str]:
     """Warnings of what the score could not make full use of.
 
     Raises DataError where it could make none.
@@ -138,6 +144,7 @@ def _said(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
     there = config.corpus is not None
     refuse_blind(pa.concat_tables(flags), config.trace.name, corpus=there)
     yield from used_again(_passages(root, plan))
+    yield from out_of_nothing(pipeline, artifacts.parts(root, dict(plan.tables)[FAILED].key))
     if plan.anchored is not None:
         yield from unplaced(read(path) for path in outputs.paths(root, plan.anchored.key))
     if plan.answers is not None:
@@ -159,16 +166,24 @@ def _passages(root: str, plan: ScorePlan) -> pl.DataFrame:
     return found
 
 
-def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
-    """How the trace is scored."""
+def _pipeline(config: ScoreConfig, spooled: Spooled) -> tuple[Pipeline, list[str]]:
+    """The stages of the trace, and warnings of what is a guess about them."""
     names = pa.concat_tables(TraceFile(path).names for path in spooled.paths)
-    stages = in_order(names) or [ONE_STAGE]  # of questions that all failed before any stage
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
-    pipeline = pipeline_of(stages, own)
-    if spooled.answers is not None:
-        told = () if spooled.judge is None else spooled.judge.tasks
-        asked = told if config.judge is None else tuple(config.judge.asked)
-        pipeline = replace(pipeline, answers=("answer",), judged=asked)
+    roles = roles_of(names_of(names), own, config.trace.roles)
+    order = in_order(names, roles)
+    stages = order.stages or (ONE_STAGE,)  # of questions that all failed before any stage
+    pipeline = pipeline_of(stages, roles, own)
+    notes = list(out_of_order(order.doubtful, pipeline))
+    if spooled.answers is None:
+        return pipeline, notes
+    told = () if spooled.judge is None else spooled.judge.tasks
+    asked = told if config.judge is None else tuple(config.judge.asked)
+    return replace(pipeline, answers=("answer",), judged=asked), notes
+
+
+def _scoring(config: ScoreConfig, spooled: Spooled, pipeline: Pipeline) -> Scoring:
+    """How the trace is scored."""
     return Scoring(
         paths=spooled.paths,
         stages=pipeline.stages,
@@ -179,12 +194,15 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
         depth=None if config.trace.keep else config.metrics.depth,
         chunks=tuple(config.chunks),
         file=config.trace.name,
-        handed=_handed(spooled, pipeline.stages),
+        handed=_handed(spooled, pipeline),
     )
 
 
-def _handed(spooled: Spooled, stages: Sequence[str]) -> str | None:
+def _handed(spooled: Spooled, pipeline: Pipeline) -> str | None:
     """The stage with what answers were handed, where there are answers and it can be known."""
     if spooled.answers is None:
         return None
-    return CONTEXT if CONTEXT in stages else stages[-1] if spooled.contexts else None
+    contexts = [stage.name for stage in pipeline.later if stage.kind == "context"]
+    if spooled.contexts and not contexts:
+        return pipeline.stages[-1]
+    return contexts[-1] if contexts else None
