@@ -206,8 +206,9 @@ def compare(
 ) -> Comparison:
     """What `new` changed against `base`: two runs, or what `load` takes, or a baseline's name.
 
-    shared: compare on the questions that both have. allow: what may differ all the same (golden,
-    metrics, tokenizer, analyzer, hardware, judge). metrics: those with intervals by slice.
+    shared: compare on the questions that both, and the traces of both, have. allow: what may
+    differ all the same (golden, metrics, tokenizer, analyzer, hardware, judge). metrics: those with
+    intervals by slice.
     Raises PairingError for runs that can't be compared.
     """
     from rayeval.comparison.differences import KINDS

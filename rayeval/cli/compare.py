@@ -13,7 +13,7 @@ Baseline = Annotated[
 ]
 Shared = Annotated[
     Literal["all", "shared"],
-    typer.Option("--on", help="`shared`: on the questions that both runs have."),
+    typer.Option("--on", help="`shared`: on the questions that both runs, and both traces, have."),
 ]
 Allow = Annotated[
     list[str] | None,
