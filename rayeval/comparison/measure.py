@@ -178,9 +178,8 @@ def _latency(
 def _untimed(gate: Gate, kind: str, stage: str, run: Tables, pairs: Pairs | None) -> str:
     """What has no times, of the run or of its baseline; what has; and how there would be some."""
     lacks, called = run, ""
-    if kind in RELATIVE and pairs is not None:
-        if not _timed(run, stage, gate.slice).is_empty():
-            lacks, called = pairs.base.run, " of the baseline"
+    if kind in RELATIVE and pairs is not None and not _timed(run, stage, gate.slice).is_empty():
+        lacks, called = pairs.base.run, " of the baseline"
     where = f"{stage} in slice {gate.slice}" if gate.slice else stage
     timed = latency.measured(lacks)["stage"].unique().to_list()
     order = [name for name in measured_stages(lacks) if name in timed]

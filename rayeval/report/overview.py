@@ -12,6 +12,7 @@ from rayeval.answer_tables import VARIANTS
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import answered
 from rayeval.report.ended import Asked, Lost, asked, ended
+from rayeval.report.errors import most_said
 from rayeval.report.favoured import asked_for
 from rayeval.report.lacking import lacking
 from rayeval.report.shown import Shown
@@ -96,7 +97,7 @@ def overview(run: Tables) -> Overview:
     measured = of_hits["metric"].unique(maintain_order=True).to_list()
     shown = asked_for(measured, run.manifest["config"]["metrics"].get("names"))
     end, golden = ended(run), asked(run)
-    bad = unscored(run.run_id, end.error, end.missing)
+    bad = unscored(run.run_id, end.error, end.missing, most_said(run) if end.error else None)
     return Overview(
         title=f"{run.manifest['name']} · {run.run_id}",
         counts=_counts(golden),

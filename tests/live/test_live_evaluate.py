@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import threading
+from pathlib import Path
 
 import pytest
 from live_search import QUESTIONS, search
@@ -12,6 +13,7 @@ from rayeval.errors import ConfigError, DataError
 from rayeval.execution.asking import asked
 from rayeval.golden.load import load_questions
 from rayeval.report.question import question_text
+from rayeval.report.terminal import run_text
 
 
 def test_three_lines(run):
@@ -19,6 +21,8 @@ def test_three_lines(run):
     rows = {row["question_id"]: row for row in run.failures.to_dicts()}
     assert [rows[f"q-{n}"]["status"] for n in (1, 2, 3)] == ["success", "failed", "error"]
     assert rows["q-2"]["code"] == "RETRIEVAL_MISSED_GOLD"
+    assert [rows[f"q-{n}"]["message"] for n in (1, 2)] == [None, None]
+    assert rows["q-3"]["message"] == "TimeoutError: the index is [cold]"
     [error] = run.trace.filter(question_id="q-3")["error"]
     assert error == "TimeoutError: the index is [cold]"
     numbers = run.per_query.filter(stage="search").sort("question_id")
@@ -158,3 +162,23 @@ def test_a_golden_set_with_problems(tmp_path):
     path.write_text('{"question_id": "q", "question": "x", "evidence": 7}\n')
     with pytest.raises(DataError, match=r"golden\.jsonl:1"):
         rayeval.evaluate(search, golden=path, runs=tmp_path / "runs")
+
+
+def test_a_search_that_always_fails_says_why_everywhere(golden):
+    def search(question):
+        raise KeyError("x" if "days" in question else "y")
+
+    run = rayeval.evaluate(search, golden=golden, k=3, runs=golden.parent / "runs")
+    told = "“KeyError: 'y'” (2 questions), and 1 other error"
+    for text in (str(run), run_text(run), (Path(run.path) / "summary.md").read_text()):
+        assert told in " ".join(text.split())
+    page = (Path(run.path) / "report.html").read_text()
+    assert "KeyError: 'y'” (2 questions)" in page.replace("\\u201d", "”").replace("\\u0027", "'")
+    assert run.failures.sort("question_id")["message"].to_list() == [
+        "KeyError: 'x'", "KeyError: 'y'", "KeyError: 'y'"]  # fmt: skip
+
+
+def test_a_run_without_errors_has_no_messages(golden):
+    run = rayeval.evaluate(lambda q: [], golden=golden, k=3, runs=golden.parent / "runs")
+    assert run.failures["message"].to_list() == [None] * 3
+    assert "error (" not in str(run)
