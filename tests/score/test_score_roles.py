@@ -145,3 +145,13 @@ def test_a_role_on_the_command_line(role, capsys):
 def test_a_trec_run_has_no_roles(tmp_path):
     with pytest.raises(ConfigError, match="leave out --role"):
         rayeval.score("qrels", "run", convention="trec", roles={"trace": "arm"}, runs=tmp_path)
+
+
+def test_the_error_of_a_whole_question_is_kept_at_the_first_stage_that_it_lacks(scored):
+    trace = [{"question_id": "q", "stages": {"a": {"hits": B}, "b": {"hits": B}}},
+             {"question_id": "r", "stages": {"a": {"hits": B}}, "error": "TimeoutError"}]  # fmt: skip
+    run = scored([*GOLDEN, {**GOLDEN[0], "question_id": "r"}], trace)
+    row = run.failures.filter(question_id="r").row(0, named=True)
+    assert (row["status"], row["stage"], row["message"]) == ("error", "b", "TimeoutError")
+    kept = run.trace.filter(question_id="r").select("stage", "error").rows()
+    assert kept == [("a", None), ("b", "TimeoutError")]
