@@ -24,17 +24,16 @@ def hits_of(found: Any) -> list[Hit]:
     """What a search gave, best first, as hits.
 
     found: texts, and mappings with some of FIELDS; empty where nothing was found.
-    Raises RowError for a set, and, naming the rank, for what is no hit, for an id that comes twice, and for
-    scores that are missing in part, no number, or contradict the order of the list.
+    Raises RowError for a set, and, naming the rank, for what is no hit, for an id that comes twice,
+    and for scores that are missing in part, no number, or contradict the order of the list.
     """
     if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
         raise RowError(
             f"expected a list of hits, empty where nothing was found; got {_shown(found)}"
         )
     if not ordered(found):
-        raise RowError(
-            f"the hits are a {type(found).__name__}, which has no order: expected a list, best first"
-        )
+        kind = type(found).__name__
+        raise RowError(f"the hits are a {kind}, which has no order; expected a list, best first")
     hits = [_hit(value, rank) for rank, value in enumerate(found, 1)]
     _check_repeats(hits)
     _check_scores([hit.get("score") for hit in hits])

@@ -99,7 +99,9 @@ class VllmEngine:
                 yield from self._computed(batch[:middle])
                 yield from self._computed(batch[middle:])
                 return
-            yield self._failed(*batch[0], f"vLLM can't take the request: {text_of(error, named=False)}")
+            yield self._failed(
+                *batch[0], f"vLLM can't take the request: {text_of(error, named=False)}"
+            )
             return
         for (name, request), output in zip(batch, outputs, strict=True):
             if output.outputs[0].finish_reason in WHOLE:

@@ -16,9 +16,9 @@ from rayeval.cli.doctor import doctor
 from rayeval.cli.export import export
 from rayeval.cli.gate import gate
 from rayeval.cli.golden import golden
+from rayeval.cli.heedless import Heedless
 from rayeval.cli.init import init
 from rayeval.cli.judge import judge
-from rayeval.cli.heedless import Heedless
 from rayeval.cli.options import print_json
 from rayeval.cli.report import report
 from rayeval.cli.resume import resume
@@ -117,7 +117,9 @@ def run_command(arguments: list[str]) -> int:
         error.show(file=sys.stderr)
         return _fail(arguments, "UsageError", error.format_message(), EXIT_INVALID, said=True)
     except typer.Abort:
-        said = "interrupted, or no answer to be read, before everything was asked; nothing is written"
+        said = (
+            "interrupted, or no answer to be read, before everything was asked; nothing is written"
+        )
         return _fail(arguments, "Interrupted", said, EXIT_INTERRUPTED)
     except (BrokenPipeError, SystemExit) as error:
         # Click exits with 1, which here means a failed gate, when nobody reads any more.

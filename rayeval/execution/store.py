@@ -125,7 +125,9 @@ class Output:
         """Every partition in order, None while the output is not whole."""
         if not files.exists(self.manifest_path):
             return None
-        return _recorded(self.manifest_path, lambda value: [Commit.of(one) for one in value["commits"]])
+        return _recorded(
+            self.manifest_path, lambda value: [Commit.of(one) for one in value["commits"]]
+        )
 
     def paths(self) -> list[str]:
         """The files of a whole output, partition by partition."""

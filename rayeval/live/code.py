@@ -40,8 +40,7 @@ def build(factory: str, settings: Mapping[str, Any], folder: str | None) -> Call
             made = _attribute(_imported(module, folder), name, factory)(**settings)
         except BUILDING as error:
             raise ConfigError(
-                f"{factory} can't be built with the settings {sorted(settings)}: "
-                f"{text_of(error)}"
+                f"{factory} can't be built with the settings {sorted(settings)}: {text_of(error)}"
             ) from error
     if not callable(made):
         raise ConfigError(f"{factory} gives {type(made).__name__}, which can't be called")

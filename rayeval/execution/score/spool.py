@@ -24,16 +24,16 @@ from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
-from rayeval.interop.own.parquet import check_columns, check_hits, opened
+from rayeval.interop.own.parquet import check_schema, opened
 from rayeval.interop.own.trace import TraceFile
-from rayeval.interop.own.types import check_types
+from rayeval.interop.own.types import as_it_is
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 4
+SPOOLED = 5
 """Raised when spooling changes what is stored."""
 
 
@@ -136,10 +136,9 @@ def _ready(path: str) -> bool:
     names = file.schema_arrow.names
     if "hits" not in names or set(names) & set(own.OF_ANSWER):
         return False
-    check_columns(path, names, (*FOREIGN.names, *own.OF_FILTER))
-    check_hits(path, file)
-    check_types(path, file.schema_arrow)
-    return TraceFile(path).ordered
+    check_schema(path, file.schema_arrow)
+    trace = TraceFile(path)
+    return as_it_is(file.schema_arrow) and trace.ordered and not trace.names["stage"].null_count
 
 
 def _nothing(answered: bool) -> str:

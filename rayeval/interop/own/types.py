@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from rayeval.errors import DataError, Problem
+from rayeval.interop.own.offsets import as_spans
+from rayeval.tables import SPANS
 
 Check = Callable[[pa.DataType], bool]
 
@@ -54,11 +56,35 @@ EXPECTED: dict[str, tuple[str, Check]] = {
     **dict.fromkeys(("question_id", "stage", "chunk_id", "source_id", "revision_id"), NAME),
     **dict.fromkeys(("text", "error", "answer"), TEXT),
     **dict.fromkeys(("score", "latency_ms", "start_char", "end_char"), NUMBER),
-    **dict.fromkeys(("rank", "repeat"), WHOLE),
+    **dict.fromkeys(("rank", "repeat", "tokens"), WHOLE),
     "abstained": FLAG,
     "citations": ("lists of text", _list(_name)),
     "spans": ("lists of start_char and end_char", _list(_span)),
 }
+
+
+def typed(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The same in a type of FOREIGN; numbers too large to be exact are as near as floats come."""
+    if values.type == kind:
+        return values
+    if kind == SPANS:
+        return as_spans(values)
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    return values.cast(kind, safe=not pa.types.is_floating(kind))
+
+
+def as_it_is(schema: pa.Schema) -> bool:
+    """Whether every value can be taken as FOREIGN has it, without a look at each."""
+    kinds = [field.type for field in schema if field.name == "latency_ms"]
+    item = getattr(schema.field("hits").type, "value_type", None)
+    for field in item.fields if item is not None and pa.types.is_struct(item) else ():
+        if field.name == "spans" and field.type != SPANS:
+            kinds += [inner.type for inner in getattr(field.type, "value_type", field.type).fields]
+        elif field.name == "score":
+            kinds.append(field.type)
+    exact = (pa.types.is_floating, pa.types.is_signed_integer)
+    return all(any(of(kind) for of in exact) for kind in kinds)
 
 
 def check_types(path: str, schema: pa.Schema) -> None:
