@@ -116,11 +116,8 @@ def run_command(arguments: list[str]) -> int:
     except UsageError as error:
         error.show(file=sys.stderr)
         return _fail(arguments, "UsageError", error.format_message(), EXIT_INVALID, said=True)
-    except typer.Abort:
-        said = (
-            "interrupted, or no answer to be read, before everything was asked; nothing is written"
-        )
-        return _fail(arguments, "Interrupted", said, EXIT_INTERRUPTED)
+    except typer.Abort:  # at a question that it asks
+        result = EXIT_INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
         # Click exits with 1, which here means a failed gate, when nobody reads any more.
         raise BrokenPipeError from error

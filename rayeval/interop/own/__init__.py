@@ -20,7 +20,7 @@ from rayeval.errors import ConfigError, Problem
 from rayeval.interop.imported import Imported
 from rayeval.interop.own import jsonl, parquet
 from rayeval.interop.own.nameless import Nameless
-from rayeval.interop.own.parquet import OF_FILTER
+from rayeval.interop.own.parquet import check_schema
 from rayeval.interop.own.replies import COLUMNS as OF_ANSWER
 from rayeval.interop.own.replies import Replies
 from rayeval.interop.whole import extension
@@ -62,4 +62,4 @@ def is_lines(path: str) -> bool:
     return extension(path) in (".jsonl", ".ndjson")
 
 
-__all__ = ["FILES", "NAME", "OF_ANSWER", "OF_FILTER", "is_lines", "read"]
+__all__ = ["FILES", "NAME", "OF_ANSWER", "check_schema", "is_lines", "read"]

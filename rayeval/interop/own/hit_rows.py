@@ -13,7 +13,7 @@ from rayeval.columns import lists
 from rayeval.errors import DataError
 from rayeval.interop.own.damage import each, intact, sound
 from rayeval.interop.own.nameless import SHOWN, Bools, Nameless, problem_of
-from rayeval.interop.own.offsets import ENDS, offset_faults, spans_of
+from rayeval.interop.own.offsets import ENDS, offset_faults
 from rayeval.interop.own.replies import COLUMNS
 from rayeval.tables import TEXT
 
@@ -88,7 +88,8 @@ def _bare(table: pa.Table) -> tuple[Bools, pa.Table]:
     def null(names: Sequence[str]) -> Bools:
         there = [table[name] for name in names if name in table.column_names]
         each_null = [np.asarray(column.is_null(), bool) for column in there]
-        return np.all([np.ones(table.num_rows, bool), *each_null], axis=0)
+        empty: Bools = np.all([np.ones(table.num_rows, bool), *each_null], axis=0)
+        return empty
 
     answered = null(("stage", *FLAT)) & ~null(COLUMNS[1:])
     return ~answered, table
@@ -144,8 +145,6 @@ def _grouped(frame: pl.DataFrame, hits_of: Callable[[pa.Array], pa.StructArray])
     counts = heads["_hits"].to_numpy()
     rows = np.repeat(np.arange(heads.height), counts)
     items = {name: found[name].to_arrow() for name in FLAT if name in found.columns}
-    if set(ENDS) <= set(items):
-        items["spans"] = spans_of(*(items.pop(name) for name in ENDS))
     struct = pa.StructArray.from_arrays(list(items.values()), list(items))
     columns = {name: heads[name].to_arrow() for name in (*asked, *once)}
     columns["hits"] = lists(rows, hits_of(struct), heads.height, null=counts == 0)

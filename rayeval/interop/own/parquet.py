@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own import hit_rows
 from rayeval.interop.own.damage import damaged, each
 from rayeval.interop.own.nameless import EMPTY, Bools, Nameless, problem_of
-from rayeval.interop.own.offsets import Fault, span_faults
+from rayeval.interop.own.offsets import ENDS, Fault, offset_faults, span_faults, spans_of
 from rayeval.interop.own.replies import COLUMNS, Replies
 from rayeval.interop.own.types import check_types, typed
 from rayeval.tables import FOREIGN, FOREIGN_HIT, TEXT, conform
@@ -80,7 +81,8 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
     """Raises DataError unless a trace has just these columns, `question_id` among them."""
     found = [
         Problem(path, None, None, "unknown_field", f"the column {name!r} is not part of a trace "
-                f"(known are {', '.join(known)}); drop it, or name the tool with --format")
+                f"(known are {', '.join(known)}): rename it if it is one of these, else leave it "
+                "out; or name the tool that wrote it with --format")
         for name in names
         if name not in known
     ]  # fmt: skip
@@ -88,6 +90,9 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
         found.append(Problem(path, None, None, "missing_field", "no column `question_id`"))
     if "hits" not in names and not {"chunk_id", "source_id", "text"} & set(names):
         message = "no column `hits`; a row per hit has `chunk_id`, `source_id` or `text`"
+        found.append(Problem(path, None, None, "missing_field", message))
+    if len(set(ENDS) & set(names)) == 1:
+        message = "of the columns `start_char` and `end_char` there is one; give both"
         found.append(Problem(path, None, None, "missing_field", message))
     if found:
         raise DataError(found)
@@ -112,7 +117,8 @@ def _nested(table: pa.Table, path: str, row: int, nameless: Nameless) -> pa.Tabl
 def _silent(table: pa.Table) -> Bools:
     """(n_rows,), rows that tell nothing but a question."""
     told = [n for n in ("stage", "hits", "error", *COLUMNS[1:]) if n in table.column_names]
-    return np.all([np.asarray(table[name].is_null(), bool) for name in told], axis=0)
+    silent: Bools = np.all([np.asarray(table[name].is_null(), bool) for name in told], axis=0)
+    return silent
 
 
 def _timed(table: pa.Table) -> pa.Table:
@@ -129,6 +135,8 @@ def hits_of(items: pa.Array) -> pa.StructArray:
     n, named = len(items), {"text": items}
     if pa.types.is_struct(items.type):
         named = dict(zip(items.type.names, items.flatten(), strict=True))
+    if set(ENDS) <= named.keys():
+        named["spans"] = spans_of(*(named[name] for name in ENDS))
     fields = [
         typed(named[field.name], field.type) if field.name in named else pa.nulls(n, field.type)
         for field in FOREIGN_HIT
@@ -138,8 +146,12 @@ def hits_of(items: pa.Array) -> pa.StructArray:
 
 def _faults(items: pa.Array) -> Iterator[Fault]:
     """What of hits the types of FOREIGN_HIT can't hold."""
-    if pa.types.is_struct(items.type) and "spans" in items.type.names:
-        yield from span_faults(items.flatten()[items.type.names.index("spans")])
+    if pa.types.is_struct(items.type):
+        named = dict(zip(items.type.names, items.flatten(), strict=True))
+        if "spans" in named:
+            yield from span_faults(named["spans"])
+        if set(ENDS) <= named.keys():
+            yield from offset_faults(*(pl.Series(named[name]) for name in ENDS))
 
 
 def check_hits(path: str, schema: pa.Schema) -> None:
@@ -150,8 +162,12 @@ def check_hits(path: str, schema: pa.Schema) -> None:
         message = f"the column `hits` is {kind}; expected a list of hits, or of text"
         raise DataError([Problem(path, None, None, "wrong_type", message)])
     names = item.names if pa.types.is_struct(item) else []
-    unknown = [name for name in names if name not in FOREIGN_HIT.names]
+    ends = set(ENDS) & set(names)
+    unknown = [name for name in names if name not in (*FOREIGN_HIT.names, *ENDS)]
     if unknown:
-        known = ", ".join(FOREIGN_HIT.names)
-        message = f"hits have the field {unknown[0]!r}; known are {known}: drop or rename it"
+        known = ", ".join((*FOREIGN_HIT.names, *ENDS))
+        message = f"hits have the field {unknown[0]!r}; known are {known}: rename or drop it"
         raise DataError([Problem(path, None, None, "unknown_field", message)])
+    if len(ends) == 1 or (ends and "spans" in names):
+        message = "hits say where they stand by `spans`, or by `start_char` and `end_char` both"
+        raise DataError([Problem(path, None, None, "contradiction", message)])

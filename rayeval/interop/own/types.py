@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from rayeval.errors import DataError, Problem
-from rayeval.interop.own.offsets import as_spans
+from rayeval.interop.own.offsets import ENDS, as_spans
 from rayeval.tables import SPANS
 
 Check = Callable[[pa.DataType], bool]
@@ -81,6 +81,8 @@ def as_it_is(schema: pa.Schema) -> bool:
     for field in item.fields if item is not None and pa.types.is_struct(item) else ():
         if field.name == "spans" and field.type != SPANS:
             kinds += [inner.type for inner in getattr(field.type, "value_type", field.type).fields]
+        elif field.name in ENDS:  # which are no spans yet
+            return False
         elif field.name == "score":
             kinds.append(field.type)
     exact = (pa.types.is_floating, pa.types.is_signed_integer)
