@@ -75,7 +75,7 @@ def _alike(table: pa.Table) -> pa.Table:
     """With the columns that all kinds of tables have in one type, whoever wrote them."""
     for at, field in enumerate(table.schema):
         kind = TYPES.get(field.name)
-        if kind is not None and field.type != kind:
+        if kind is not None and field.type not in (kind, pa.uint64()):
             table = table.set_column(at, field.name, typed(combined(table[at]), kind))
     return table
 

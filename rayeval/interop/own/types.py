@@ -76,17 +76,28 @@ def typed(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def as_it_is(schema: pa.Schema) -> bool:
     """Whether every value can be taken as FOREIGN has it, without a look at each."""
-    kinds = [field.type for field in schema if field.name == "latency_ms"]
     item = getattr(schema.field("hits").type, "value_type", None)
-    for field in item.fields if item is not None and pa.types.is_struct(item) else ():
-        if field.name == "spans" and field.type != SPANS:
-            kinds += [inner.type for inner in getattr(field.type, "value_type", field.type).fields]
-        elif field.name in ENDS:  # which are no spans yet
-            return False
-        elif field.name == "score":
-            kinds.append(field.type)
-    exact = (pa.types.is_floating, pa.types.is_signed_integer)
-    return all(any(of(kind) for of in exact) for kind in kinds)
+    fields = {field.name: field.type for field in schema if field.name == "latency_ms"}
+    if item is not None and pa.types.is_struct(item):
+        fields |= {field.name: field.type for field in item.fields}
+    if set(ENDS) & fields.keys() or not _plain_spans(fields.get("spans", SPANS)):
+        return False  # offsets that are no spans yet
+    numbers = [fields[name] for name in ("score", "latency_ms") if name in fields]
+    return all(map(_exact, numbers))
+
+
+def _exact(kind: pa.DataType) -> bool:
+    """Whether a float has every value of the type."""
+    small = pa.types.is_integer(kind) and kind.bit_width <= 32
+    return bool(pa.types.is_floating(kind) or pa.types.is_null(kind) or small)
+
+
+def _plain_spans(kind: pa.DataType) -> bool:
+    if pa.types.is_null(kind) or kind == SPANS:
+        return True
+    item = kind.value_type
+    signed = pa.types.is_struct(item) and item.names == list(ENDS)
+    return signed and all(pa.types.is_signed_integer(field.type) for field in item.fields)
 
 
 def check_types(path: str, schema: pa.Schema) -> None:
