@@ -231,3 +231,17 @@ def test_the_same_rows_are_refused_in_csv(tmp_path):
     (tmp_path / "t.csv").write_text("question_id,source_id,rank\nq0,d0,1\nq0,d1,1\n")
     with pytest.raises(DataError, match="duplicate_rank"):
         rayeval.score(tmp_path / "g.jsonl", tmp_path / "t.csv", format="csv", runs=tmp_path)
+
+
+@pytest.mark.parametrize("which", ["golden", "corpus"])
+def test_a_damaged_golden_set_or_corpus_is_named_and_leaves_nothing(tmp_path, which):
+    ids = large("hits")["question_id"]
+    texts = large("hits")["text"]
+    golden, corpus = tmp_path / "golden.parquet", tmp_path / "corpus.parquet"
+    pq.write_table(pa.table({"question_id": ids, "question": texts}), golden)
+    pq.write_table(pa.table({"source_id": ids, "text": texts}), corpus)
+    corrupted(tmp_path / f"{which}.parquet", 0.3)
+    trace = [{"question_id": "q0001", "stages": {"a": {"hits": ["x"]}}}]
+    with pytest.raises(DataError, match=rf"{which}\.parquet.*cut off or damaged.*write it again"):
+        rayeval.score(golden, trace, corpus=corpus, runs=tmp_path / "runs")
+    assert not list((tmp_path / "runs").glob("2*"))
