@@ -17,6 +17,7 @@ KINDS = ("golden", "metrics", "tokenizer", "analyzer", "hardware", "judge")
 ONE_JUDGE = (
     "compare only under one judge, revision and prompt: judge the baseline's stored answers again"
 )
+FILES = {"trace": "trace", "chunks": "chunk table"}
 BY_TOKENS = ("context_tokens", "tokens_per_gold_char")
 """Metrics that count tokens, besides those at a budget such as `recall@1200tok`."""
 
@@ -27,7 +28,9 @@ def settings(base: Tables, new: Tables) -> dict[str, tuple[Any, Any]]:
     return {
         name: (was, is_)
         for name, was, is_ in _differing(one, other)
-        if name.partition(".")[0] not in ASIDE and not name.endswith((".path", ".paths", ".label"))
+        if name.partition(".")[0] not in ASIDE
+        and not name.endswith((".path", ".paths", ".label"))
+        and name != "chunks"  # files too, of a scored trace
     }
 
 
@@ -36,8 +39,9 @@ def changed(base: Tables, new: Tables) -> list[str]:
     found = settings(base, new)
     lines = [f"{name}: {_shown(was)} → {_shown(is_)}" for name, (was, is_) in found.items()]
     sides = [run.manifest for run in (base, new)]
-    before, after = ((side.get("trace") or {}).get("sha256") for side in sides)
-    lines += ["the trace: its hits are others"] if before != after else []
+    for part, said in (("trace", "its hits are others"), ("chunks", "its file is another")):
+        before, after = ((side.get(part) or {}).get("sha256") for side in sides)
+        lines += [f"the {FILES[part]}: {said}"] if before != after else []
     before, after = (side["corpus"].get("snapshot") for side in sides)
     return lines + (["the corpus: its documents are others"] if before != after else [])
 

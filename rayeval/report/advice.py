@@ -48,7 +48,8 @@ def unscored(run_id: str, error: Sequence[str], missing: Sequence[str]) -> tuple
         why = f"`rayeval show {run_id} {error[0]}` says why"
         lines.append(f"error ({_counted(error)}): without a score where it failed; {why}")
     if missing:
-        lines.append(f"missing ({_counted(missing)}): the trace lacks them; they count as 0")
+        lacks = "the trace lacks them, or a stage or the answer of theirs, which count as the worst"
+        lines.append(f"missing ({_counted(missing)}): {lacks}")
     return tuple(lines)
 
 

@@ -66,6 +66,9 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
     return {
         "golden": {"path": config.golden.path, "sha256": job.pinned["golden"]},
         "trace": {"paths": config.trace.paths, "sha256": job.pinned["trace"]},
+        "chunks": {"paths": config.chunks, "sha256": job.pinned["chunks"]}
+        if config.chunks
+        else None,
         "corpus": {
             "path": config.corpus.path if config.corpus else None,
             "snapshot": snapshot_hash(catalogue) if there else None,
