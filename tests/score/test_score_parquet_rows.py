@@ -245,3 +245,10 @@ def test_a_damaged_golden_set_or_corpus_is_named_and_leaves_nothing(tmp_path, wh
     with pytest.raises(DataError, match=rf"{which}\.parquet.*cut off or damaged.*write it again"):
         rayeval.score(golden, trace, corpus=corpus, runs=tmp_path / "runs")
     assert not list((tmp_path / "runs").glob("2*"))
+
+
+def test_text_of_any_type(scored, tmp_path):
+    hit = pa.struct([("source_id", pa.string_view())])
+    columns = nested(hits=pa.array([[{"source_id": "d0"}], [{"source_id": "d1"}]], pa.list_(hit)))
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    assert first(scored(GOLDEN, tmp_path / "t.parquet", metrics=["mrr@5"])) == [("a", 1.0)]

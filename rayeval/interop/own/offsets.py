@@ -67,13 +67,13 @@ def as_spans(column: pa.Array) -> pa.Array:
 
 
 def span_faults(column: pa.Array) -> Iterator[Fault]:
-    """Values in lists of spans that 64 bits can't hold, by the list's row."""
+    """Values in lists of spans that are missing, or that 64 bits can't hold, by the list's row."""
     if pa.types.is_null(column.type) or pa.types.is_null(column.type.value_type):
         return
     rows, items = flatten(column)
     ends = dict(zip(items.type.names, items.flatten(), strict=True))
     for name in ENDS:
         values = pl.Series(ends[name])
-        for at in np.flatnonzero(~whole(values).to_numpy()):
+        for at in np.flatnonzero((~whole(values) | values.is_null()).to_numpy()):
             said = f"`{name}` is {values[int(at)]}, expected a whole number below 2^63"
             yield int(rows[at]), "bad_span", said
