@@ -249,6 +249,7 @@ def test_a_damaged_golden_set_or_corpus_is_named_and_leaves_nothing(tmp_path, wh
 
 def test_text_of_any_type(scored, tmp_path):
     hit = pa.struct([("source_id", pa.string_view())])
-    columns = nested(hits=pa.array([[{"source_id": "d0"}], [{"source_id": "d1"}]], pa.list_(hit)))
-    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    hits = pa.array([[{"source_id": "d0"}]], pa.list_(hit))
+    table = pa.table({"question_id": ["q0"], "stage": ["a"], "hits": hits})
+    pq.write_table(table, tmp_path / "t.parquet")
     assert first(scored(GOLDEN, tmp_path / "t.parquet", metrics=["mrr@5"])) == [("a", 1.0)]
