@@ -14,6 +14,7 @@ RayevalError
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -118,18 +119,35 @@ class Problem:
 
 
 class DataError(InputError):
-    """A golden set or corpus with problems: all of them, not the first."""
+    """A golden set or corpus with problems: all of them, not the first.
 
-    def __init__(self, problems: Sequence[Problem], *, shown: int = 20) -> None:
+    foreign: of another tool's files, which no command of ours lists.
+    """
+
+    def __init__(
+        self, problems: Sequence[Problem], *, shown: int = 20, foreign: bool = False
+    ) -> None:
+        self._foreign = foreign
         self.problems = sorted(problems, key=lambda p: (p.file, p.line or 0, p.kind, p.message))
         lines = [str(problem) for problem in self.problems[:shown]]
         rest = len(self.problems) - shown
         if rest > 0:
-            lines.append(
-                f"… and {rest} more; `rayeval validate CONFIG` lists those of a configuration's "
-                "files, and `rayeval golden lint GOLDEN` those of questions."
-            )
+            lines.append(f"… and {rest} more{self._where(shown)}")
         super().__init__("\n".join(lines))
 
-    def __reduce__(self) -> tuple[type[DataError], tuple[list[Problem]]]:
-        return type(self), (self.problems,)
+    def _where(self, shown: int) -> str:
+        """What is known of the problems that are not listed."""
+        if not self._foreign:
+            return (
+                "; `rayeval validate CONFIG` lists those of a configuration's files, and `rayeval "
+                "golden lint GOLDEN` those of questions."
+            )
+        kinds = Counter(problem.kind for problem in self.problems[shown:])
+        return f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _data_error, (type(self), self.problems, self._foreign)
+
+
+def _data_error(kind: type[DataError], problems: list[Problem], foreign: bool) -> DataError:
+    return kind(problems, foreign=foreign)

@@ -90,6 +90,13 @@ def list_files(path: str) -> list[str]:
     return sorted(info.path[len(root) :] for info in infos if info.is_file)
 
 
+def names_in(path: str) -> list[str]:
+    """What files lie in the folder `path` itself, sorted; none where there is no folder."""
+    fs, inner = open_fs(path)
+    infos = fs.get_file_info(pafs.FileSelector(inner, allow_not_found=True))
+    return sorted(info.base_name for info in infos if info.is_file)
+
+
 def _below(root: str) -> Iterator[str]:
     """The files of a local folder; none where there is no folder."""
     waiting = [("", frozenset[tuple[int, int]]())]

@@ -27,6 +27,10 @@ Calibration = Annotated[
     typer.Option("--calibration", metavar="FILE", help="What `judge calibrate` wrote."),
 ]
 
+Purpose = Annotated[
+    str | None, typer.Option("--purpose", help="Why you look, for the ledger of the test split.")
+]
+
 
 def allowed(kinds: list[str] | None) -> tuple[str, ...]:
     """The kinds, each once. Raises BadParameter for one that there is not."""
@@ -46,10 +50,7 @@ def compare(
         str | None,
         typer.Option("--metrics", metavar="LIST", help="Metrics with intervals by slice."),
     ] = None,
-    purpose: Annotated[
-        str | None,
-        typer.Option("--purpose", help="Why you look, for the ledger of the test split."),
-    ] = None,
+    purpose: Purpose = None,
     calibration: Calibration = None,
     poisson: Annotated[
         bool, typer.Option("--poisson", help="Shard by shard, as runs too large to be held are.")

@@ -39,7 +39,7 @@ def read(paths: Sequence[str]) -> Imported:
     judged = pl.concat([_qrels(path, texts, problems) for path in qrels])
     _check_once(judged, problems)
     if problems:
-        raise DataError(problems)
+        raise DataError(problems, foreign=True)
     relevance, note = relevances(judged["grade"])
     judged = judged.with_columns(relevance=relevance)
     return Imported(

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 from rayeval.errors import DataError, Problem
 from rayeval.files import open_fs
 from rayeval.interop.reading import DELIMITERS, delimiter_of, records
-from rayeval.interop.whole import broken, check_file, extension
+from rayeval.interop.whole import broken, check_file, check_kind
 
 ROW = "row number"
 """The column that says which record of its file a row was, from 0."""
@@ -26,10 +26,8 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     needed: columns that must be there.
     Raises DataError for a file that can't be read, with every row that has too many or few cells.
     """
+    check_kind(path, [*DELIMITERS])
     check_file(path)
-    if extension(path) not in DELIMITERS:
-        message = f"the extension is {extension(path)!r}, expected {' or '.join(DELIMITERS)}"
-        raise broken(path, "unknown_format", message)
     delimiter, names = _header(path)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -88,7 +86,11 @@ def _ragged(path: str) -> DataError:
     problems: list[Problem] = []
     for _ in records([path], problems, kinds=tuple(DELIMITERS)):
         pass
-    return DataError(problems) if problems else broken(path, "invalid_csv", "cells don't line up")
+    return (
+        DataError(problems, foreign=True)
+        if problems
+        else broken(path, "invalid_csv", "cells don't line up")
+    )
 
 
 def located(

@@ -79,7 +79,7 @@ def read_labels(path: str) -> pl.DataFrame:
         )
         problems.append(Problem(path, None, None, kind, said))
     if problems:
-        raise DataError(_together(problems))
+        raise DataError(_together(problems), foreign=True)
     return frame
 
 

@@ -18,7 +18,7 @@ from rayeval.errors import Problem
 from rayeval.files import is_folder, list_files, open_fs
 from rayeval.interop.json_files import json_array, json_lines
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.whole import BOM, broken, check_file, content, decoded, extension
+from rayeval.interop.whole import BOM, broken, check_file, check_kind, content, decoded, extension
 from rayeval.tables import TIME
 from rayeval.words import plural
 
@@ -53,11 +53,8 @@ def records(
     Raises DataError for a file that can't be read at all, or of another kind.
     """
     for path in paths:
-        kind = extension(path)
-        if kind not in kinds:
-            message = f"the extension is {kind!r}, expected {' or '.join(kinds)}"
-            raise broken(path, "unknown_format", message)
-        yield from READERS[kind](path, problems)
+        check_kind(path, kinds)
+        yield from READERS[extension(path)](path, problems)
 
 
 def delimiter_of(path: str, header: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -34,12 +35,13 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
     _check_free(folder, parts)
     fs, inner = open_fs(folder)
     rows: dict[str, int] = {}
+    made = _missing(fs, inner)
     try:
         fs.create_dir(inner, recursive=True)
         for name, part in parts.items():
             rows[name] = _write(fs, _temporary(inner, name), part)
         if imported.problems:
-            raise DataError(imported.problems)
+            raise DataError(imported.problems, foreign=True)
         if not any(rows.values()):
             raise ConfigError("there is nothing in the files: no question, document or hit")
         for name in [name for name, count in rows.items() if count]:
@@ -49,6 +51,7 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
     finally:
         for name in parts:
             discard(fs, _temporary(inner, name))
+        _remove_empty(fs, made)
     return {name: count for name, count in rows.items() if count}
 
 
@@ -63,6 +66,23 @@ def _check_free(folder: str, names: Iterable[str]) -> None:
     for name in names:
         if exists(f"{folder}/{name}"):
             raise ConfigError(f"{folder} has {name} already; name another folder, or move it away")
+
+
+def _missing(fs: pafs.FileSystem, folder: str) -> list[str]:
+    """The folders on the way to `folder` that aren't there yet, the innermost first."""
+    found = []
+    while folder and fs.get_file_info(folder).type == pafs.FileType.NotFound:
+        found.append(folder)
+        folder = folder.rpartition("/")[0]
+    return found
+
+
+def _remove_empty(fs: pafs.FileSystem, folders: Iterable[str]) -> None:
+    """Removes what a failed import made, as far as nothing lies there."""
+    for folder in folders:
+        if not fs.get_file_info(pafs.FileSelector(folder, allow_not_found=True)):
+            with suppress(OSError):
+                fs.delete_dir(folder)
 
 
 def _temporary(folder: str, name: str) -> str:

@@ -95,7 +95,7 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
         message = "of the columns `start_char` and `end_char` there is one; give both"
         found.append(Problem(path, None, None, "missing_field", message))
     if found:
-        raise DataError(found)
+        raise DataError(found, foreign=True)
 
 
 def _nested(table: pa.Table, path: str, row: int, nameless: Nameless) -> pa.Table:

@@ -109,7 +109,7 @@ def check_types(path: str, schema: pa.Schema) -> None:
         for name, kind, expected in _unfit(schema)
     ]
     if found:
-        raise DataError(found)
+        raise DataError(found, foreign=True)
 
 
 def _unfit(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType, str]]:
