@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from rayeval.errors import ConfigError
 
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
         str | os.PathLike[str] | Iterable[Mapping[str, Any]] | pl.DataFrame | pa.Table
     )
     """A file, or rows as its JSON Lines would have them."""
+
+    class ArrowTable(Protocol):
+        """What offers its columns in Arrow's interchange: Arrow, Polars, pandas, DuckDB, …"""
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            """A capsule with an ArrowArrayStream."""
+
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "compare", "evaluate", "load", "score", "trace"]
@@ -109,12 +116,12 @@ def evaluate(
 
 def score(
     golden: Golden,
-    trace: str | os.PathLike[str] | Iterable[pa.Table] | Iterable[dict[str, Any]],
+    trace: str | os.PathLike[str] | ArrowTable | Iterable[ArrowTable] | Iterable[dict[str, Any]],
     *,
     convention: Literal["rayeval", "trec"] = "rayeval",
     format: str | None = None,  # noqa: A002 - as on the command line
     corpus: str | os.PathLike[str] | None = None,
-    chunks: str | os.PathLike[str] | None = None,
+    chunks: str | os.PathLike[str] | ArrowTable | Iterable[Any] | None = None,
     metrics: Sequence[str] | None = None,
     relevant: int | None = None,
     cutoffs: Sequence[int | str] | None = None,
@@ -130,15 +137,15 @@ def score(
 ) -> Run:
     """Scores what another pipeline left behind and returns the committed run.
 
-    golden: a file, or rows as its JSON Lines would have them. trace: a file; or tables of schema
-    FOREIGN; or rows such as
+    golden: a file, or rows as its JSON Lines would have them. trace: a file; or one or several
+    tables (Arrow, Polars, pandas) with the columns that a Parquet file may have; or rows such as
     `{"question_id": "q1", "stages": {"search": {"hits": ["a passage", {"source_id": "doc.md"}]}}}`.
     format: the tool that wrote the file, None for rayeval's own. corpus: the documents, in which
-    text is looked up. chunks: the chunks that hits name by id. sort: order hits by score, whatever
-    order they are listed in. roles: stage → what it does, where its name (bm25, dense, fused,
-    reranked, context) doesn't say so, e.g. `{"elastic": "arm"}`. refusals: which answers are
-    refusals where the trace doesn't say: those that say nothing else, or also those that only go on
-    to say what is missing (`explained`).
+    text is looked up. chunks: the chunks that hits name by id: files, tables or rows. sort: order
+    hits by score, whatever order they are listed in. roles: stage → what it does, where its name
+    (bm25, dense, fused, reranked, context) doesn't say so, e.g. `{"elastic": "arm"}`. refusals:
+    which answers are refusals where the trace doesn't say: those that say nothing else, or also
+    those that only go on to say what is missing (`explained`).
     ray_address, workers: who computes, as `rayeval run` takes them.
     Raises InputError if the golden set or the trace are wrong, InfrastructureError if the machine
     is at fault.
@@ -151,7 +158,6 @@ def score(
         convention=arguments.choice(convention, "convention", ("rayeval", "trec")),
         format=None if format is None else arguments.text(format, "format"),
         corpus=arguments.maybe_path(corpus, "corpus"),
-        chunks=() if chunks is None else (arguments.path(chunks, "chunks"),),
         metrics=arguments.maybe_texts(metrics, "metrics"),
         relevant=relevant if relevant is None else arguments.whole(relevant, "relevant"),
         cutoffs=arguments.cutoffs(cutoffs, "cutoffs"),
@@ -165,7 +171,7 @@ def score(
         ray_address=ray_address,
         workers=workers,
     )
-    return score_anything(arguments.golden(golden, options.where.root), trace, options)
+    return score_anything(arguments.golden(golden, options.where.root), trace, chunks, options)
 
 
 def load(run: str | os.PathLike[str], runs: str | os.PathLike[str] = "runs") -> Run:

@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 EXIT_PASS, EXIT_FAIL, EXIT_INVALID, EXIT_INCONCLUSIVE, EXIT_INFRASTRUCTURE = range(5)
+EXIT_INTERRUPTED = 130
+"""Ctrl-C, as shells have it: 128 + SIGINT."""
 
 
 class RayevalError(Exception):
@@ -67,6 +69,25 @@ class InfrastructureError(RayevalError):
 
 class RowError(RayevalError):
     """One row can't be processed; execution turns it into that row's `error`."""
+
+
+def plain(text: str) -> str:
+    """`text` in characters that every file and table can hold: halves of surrogate pairs, as Python
+    makes of bytes that are not UTF-8, are written out (`\\udcff`)."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def text_of(error: BaseException, *, named: bool = True) -> str:
+    """What an exception of anybody's says, whatever it says, so that any table can hold it.
+
+    named: with its type before it.
+    """
+    name = type(error).__name__
+    try:
+        said = plain(str(error))
+    except Exception:  # noqa: BLE001 - a broken __str__ must not hide which exception it was
+        return plain(f"{name}, of which no text can be had")
+    return plain(f"{name}: {said}") if named else said
 
 
 @dataclass(frozen=True, order=True)

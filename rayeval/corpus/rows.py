@@ -84,7 +84,7 @@ def from_parquet(path: str) -> Iterator[Record]:
                 yield from _from_batches(file, path)
     except (pa.ArrowException, OSError) as error:
         found = Findings(path)
-        found.add("unreadable_parquet", f"{error}; expected a whole Parquet file")
+        found.add("unreadable_parquet", f"cut off or damaged ({error}); write it again")
         yield None, found.problems
 
 

@@ -152,14 +152,16 @@ def write_one(folder: str, name: str, tables: Iterable[pa.Table]) -> dict[str, A
 
 def _write_groups(sink: _Hashing, tables: Iterable[pa.Table]) -> int:
     rows, writer = 0, None
-    for table in tables:
-        if writer is None:
-            writer = pq.ParquetWriter(sink, table.schema, compression="zstd", **LAYOUT)
-        if table.num_rows:
-            writer.write_table(table, row_group_size=ROWS)
-        rows += table.num_rows
-    if writer is not None:
-        writer.close()
+    try:
+        for table in tables:
+            if writer is None:
+                writer = pq.ParquetWriter(sink, table.schema, compression="zstd", **LAYOUT)
+            if table.num_rows:
+                writer.write_table(table, row_group_size=ROWS)
+            rows += table.num_rows
+    finally:  # `tables` may raise, and a writer must end before its file does
+        if writer is not None:
+            writer.close()
     return rows
 
 

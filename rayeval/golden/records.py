@@ -88,7 +88,7 @@ def _parquet(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
             yield from _rows(_microseconds(batch), first, report)
             first += batch.num_rows
     except (pa.ArrowException, OSError) as error:
-        report.at(None).problem("unreadable_file", f"not a whole Parquet file: {error}")
+        report.at(None).problem("unreadable_file", f"cut off or damaged ({error}); write it again")
 
 
 def _microseconds(batch: pa.RecordBatch) -> pa.RecordBatch:

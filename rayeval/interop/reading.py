@@ -130,7 +130,9 @@ def _parquet(path: str, problems: list[Problem]) -> Iterator[Record]:
                     row += 1
                     yield Record(path, row, value)
     except (pa.ArrowException, OSError) as error:
-        raise broken(path, "unreadable_file", f"not a whole Parquet file: {error}") from error
+        raise broken(
+            path, "unreadable_file", f"cut off or damaged ({error}); write it again"
+        ) from error
     except UnicodeDecodeError as error:
         raise broken(path, "not_utf8", f"{error}; write the column's text as UTF-8") from error
 

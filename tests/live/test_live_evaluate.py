@@ -32,6 +32,53 @@ def test_three_lines(run):
     assert run.damage() == []
 
 
+class SpeechlessError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        pytest.param(
+            OSError("no document \udcff.txt"), r"OSError: no document \udcff.txt", id="halves"
+        ),
+        pytest.param(
+            SpeechlessError(), "SpeechlessError, of which no text can be had", id="no words"
+        ),
+        pytest.param(SystemExit("bye"), "SystemExit: bye", id="an exit"),
+    ],
+)
+def test_whatever_an_exception_says_it_is_one_questions_error(golden, error, said):
+    def find(question):
+        if "tokens" in question:
+            raise error
+        return ["Employees have 25 days of paid leave."]
+
+    run = rayeval.evaluate(find, golden=golden, k=3, runs=golden.parent / "runs")
+    failed = run.trace.drop_nulls("error").select("question_id", "error").rows()
+    assert failed == [("q-2", said)]
+    assert run.failures.filter(question_id="q-1")["status"].to_list() == ["success"]
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_what_has_no_order_is_the_rows_error(golden, kind):
+    run = rayeval.evaluate(
+        lambda q: kind(["one", "two"]), golden=golden, k=3, runs=golden.parent / "runs"
+    )
+    [error] = set(run.trace["error"])
+    assert (
+        error == f"the hits are a {kind.__name__}, which has no order; expected a list, best first"
+    )
+
+
+def test_keys_of_a_dictionary_stand_as_they_were_put_in(golden):
+    found = {"Employees have 25 days of paid leave.": 1, "two": 2}
+    run = rayeval.evaluate(lambda q: found.keys(), golden=golden, k=3, runs=golden.parent / "runs")
+    assert run.trace["error"].null_count() == len(run.trace)
+    assert run.per_query.filter(question_id="q-1")["mrr@3"].to_list() == [1.0]
+
+
 def test_what_lies_below_k_does_not_count(golden):
     """Neither for metrics nor for first failures, which else would tell two stories."""
 

@@ -43,7 +43,7 @@ from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_
 from rayeval.execution.score.stages import in_order, names_of, own_config, pipeline_of, roles_of
 from rayeval.execution.score.verdicts import judged_by
 from rayeval.execution.store import read
-from rayeval.interop.own.parquet import ONE_STAGE
+from rayeval.interop.own.nameless import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
 from rayeval.metrics.foreign.columns import FLAGS
 from rayeval.metrics.pipeline import Pipeline

@@ -24,16 +24,16 @@ from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
-from rayeval.interop.own.parquet import check_columns, check_hits, opened
+from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.trace import TraceFile
-from rayeval.interop.own.types import check_types
+from rayeval.interop.own.types import as_it_is
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 4
+SPOOLED = 5
 """Raised when spooling changes what is stored."""
 
 
@@ -63,7 +63,7 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
         if not files.exists(path) or files.is_folder(path):
             raise ConfigError(f"trace: there is no file at {path}")
     sha256 = hashed(paths)
-    if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
+    if format_ in (None, own.NAME) and all(_ready(path, alone=len(paths) == 1) for path in paths):
         return Spooled(sha256, tuple(paths))
     key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
     hits = Output(root, key)
@@ -81,7 +81,14 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
 
 @contextmanager
 def spooled_tables(tables: Iterable[pa.Table], root: str) -> Iterator[list[str]]:
-    """Tables of schema FOREIGN as Parquet files of the store: sorted runs, named by content.
+    """Tables of schema FOREIGN as Parquet files of the store: sorted runs."""
+    with stored(sorted_runs(tables), root) as paths:
+        yield paths
+
+
+@contextmanager
+def stored(runs: Iterable[Iterator[pa.Table]], root: str) -> Iterator[list[str]]:
+    """Each run of tables as a Parquet file of the store, named by content.
 
     Wrong input, in them or in what is done with them, leaves none that was not there before.
     """
@@ -91,7 +98,7 @@ def spooled_tables(tables: Iterable[pa.Table], root: str) -> Iterator[list[str]]
     names: list[str] = []
     new: list[str] = []
     try:
-        for run in sorted_runs(tables):
+        for run in runs:
             temporary = f"{uuid.uuid4().hex}.parquet"
             names.append(f"{write_one(folder, temporary, run)['sha256'][:32]}.parquet")
             new += () if files.exists(f"{folder}/{names[-1]}") else names[-1:]
@@ -128,18 +135,19 @@ def _sha256(path: str) -> str:
     return found.hexdigest()
 
 
-def _ready(path: str) -> bool:
-    """Whether a file can be scored where it lies."""
+def _ready(path: str, *, alone: bool) -> bool:
+    """Whether a file can be scored where it lies. alone: no other one may name stages."""
     if own.is_lines(path) or not path.lower().endswith(".parquet"):
         return False
     file = opened(path)
     names = file.schema_arrow.names
     if "hits" not in names or set(names) & set(own.OF_ANSWER):
         return False
-    check_columns(path, names, (*FOREIGN.names, *own.OF_FILTER))
-    check_hits(path, file)
-    check_types(path, file.schema_arrow)
-    return TraceFile(path).ordered
+    if "stage" not in names and not alone:
+        return False
+    own.check_schema(path, file.schema_arrow)
+    trace = TraceFile(path)
+    return as_it_is(file.schema_arrow) and trace.ordered and not trace.names["stage"].null_count
 
 
 def _nothing(answered: bool) -> str:

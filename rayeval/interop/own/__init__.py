@@ -19,7 +19,8 @@ from itertools import chain
 from rayeval.errors import ConfigError, Problem
 from rayeval.interop.imported import Imported
 from rayeval.interop.own import jsonl, parquet
-from rayeval.interop.own.parquet import OF_FILTER
+from rayeval.interop.own.nameless import Nameless
+from rayeval.interop.own.parquet import check_schema
 from rayeval.interop.own.replies import COLUMNS as OF_ANSWER
 from rayeval.interop.own.replies import Replies
 from rayeval.interop.whole import extension
@@ -44,10 +45,13 @@ def read(paths: Sequence[str]) -> Imported:
                 f"trace {path}: expected a file that ends in {', '.join(EXTENSIONS)}; "
                 "name the tool that wrote it with --format"
             )
+    nameless = Nameless()
     tables = (
         table
         for path in paths
-        for table in (lines.read(path) if is_lines(path) else parquet.tables(path, replies[path]))
+        for table in (
+            lines.read(path) if is_lines(path) else parquet.tables(path, replies[path], nameless)
+        )
     )
     answers = chain(lines.answers(), *(one.answers() for one in replies.values()))
     return Imported(trace=tables, answers=answers, notes=lines.notes, problems=problems)
@@ -58,4 +62,4 @@ def is_lines(path: str) -> bool:
     return extension(path) in (".jsonl", ".ndjson")
 
 
-__all__ = ["FILES", "NAME", "OF_ANSWER", "OF_FILTER", "is_lines", "read"]
+__all__ = ["FILES", "NAME", "OF_ANSWER", "check_schema", "is_lines", "read"]

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from rayeval import files
 from rayeval.errors import ConfigError, Problem
+from rayeval.interop.own.flat import staged
 from rayeval.interop.own.keys import key_twice
 from rayeval.interop.own.said import other_member, said
 from rayeval.tables import ANSWERS, FOREIGN
@@ -44,6 +45,8 @@ class Hit(TypedDict):
     source_id: NotRequired[Id | None]
     revision_id: NotRequired[Id | None]
     spans: NotRequired[list[Span] | None]
+    start_char: NotRequired[Whole | None]
+    end_char: NotRequired[Whole | None]
     text: NotRequired[str | None]
     score: NotRequired[Number | None]
 
@@ -63,6 +66,7 @@ class Line(TypedDict):
     __pydantic_config__ = STRICT  # type: ignore[misc]
     question_id: Id
     stages: NotRequired[dict[Text, Stage] | None]
+    hits: NotRequired[list[Text | Hit] | None]
     context: NotRequired[list[Text | Hit] | None]
     answer: NotRequired[str | None]
     abstained: NotRequired[bool | None]
@@ -136,9 +140,11 @@ class Lines:
             self._answers.append(_answer(value, name, repeat))
         if repeat:
             return
-        stages: dict[str, Any] = dict(value.get("stages") or {})
-        if value.get("context") is not None:
-            stages["context"] = {**stages.get("context", {}), "hits": value["context"]}
+        stages, wrong = staged(value)
+        if wrong is not None:
+            path, _, number = place.rpartition(":")
+            self.problems.append(Problem(path, int(number), name, "contradiction", wrong))
+            return
         for stage, found in stages.items():
             yield {"question_id": name, "stage": stage, **found}
         if value.get("error") is not None:

@@ -31,7 +31,7 @@ def _keys(value: Mapping[str, Any]) -> int:
     """The keys of a question, its stages, and their hits."""
     stages = value.get("stages") or {}
     lists = [stage.get("hits") or () for stage in stages.values()]
-    lists.append(value.get("context") or ())
+    lists += [value.get("context") or (), value.get("hits") or ()]
     hits = [hit for listed in lists for hit in listed if isinstance(hit, dict)]
     spans = [len(span) for hit in hits for span in hit.get("spans") or ()]
     return len(value) + len(stages) + sum(map(len, [*stages.values(), *hits])) + sum(spans)

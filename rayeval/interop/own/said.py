@@ -17,6 +17,13 @@ EXPECTED = {
     "string_type": "text",
 }
 
+KNOWN = {
+    "line": "question_id, stages, hits, context, answer, abstained, citations, repeat, error",
+    "stage": "hits, latency_ms, error",
+    "hit": "chunk_id, source_id, revision_id, spans, start_char, end_char, text, score",
+    "span": "start_char, end_char",
+}
+
 
 def other_member(error: Any) -> bool:
     """Whether the value was meant as another member of the union that this error is of."""
@@ -34,7 +41,7 @@ def said(error: Any) -> tuple[str, str]:
     if kind == "json_invalid":
         return "invalid_json", f"not JSON: {error['ctx']['error']}"
     if kind == "extra_forbidden":
-        return "unknown_field", f"`{path}` is not part of a trace; drop it"
+        return "unknown_field", f"`{path}` is not part of a trace{_known(error['loc'])}"
     if kind == "missing":
         return "missing_field", f"`{path}` is missing"
     shown = repr(found) if len(repr(found)) <= 60 else f"{repr(found)[:57]}…"
@@ -43,6 +50,16 @@ def said(error: Any) -> tuple[str, str]:
     expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
     name = "bad_score" if path.endswith(".score") else "wrong_type"
     return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
+
+
+def _known(loc: Sequence[str | int]) -> str:
+    """What is known in its place, and what to do."""
+    staged = loc[0] == "stages"
+    above = loc[2:-1] if staged else loc[:-1]  # without the name of a stage, which is free
+    place = "stage" if staged else "line"
+    if {"hits", "context"} & set(above):
+        place = "span" if "spans" in above else "hit"
+    return f" (known here are {KNOWN[place]}): rename it if it is one of these, else leave it out"
 
 
 def _path(loc: Sequence[str | int]) -> str:
