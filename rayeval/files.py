@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from rayeval import packed
 from rayeval.errors import ConfigError, InfrastructureError
 
 _NO_PATH = re.compile("[\0\ud800-\udfff]")
@@ -41,11 +43,12 @@ def resolve(path: str, base: str) -> str:
 def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
     """The file system of `path` and the path within it.
 
-    Raises ConfigError if nothing can lie at such a path.
+    Raises ConfigError if nothing can lie at such a path, or what lies there is no file or folder.
     """
     if _NO_PATH.search(path):
         raise ConfigError(f"no path: {path!r} holds a NUL character, or bytes that are not UTF-8")
     if not is_uri(path):
+        _check_kind(path)
         return pafs.LocalFileSystem(), str(Path(path).absolute())
     try:
         fs, inner = pafs.FileSystem.from_uri(path)
@@ -55,6 +58,19 @@ def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
             "s3://bucket/data or gs://bucket/data; other characters than ASCII are written as %XX"
         ) from error
     return fs, inner
+
+
+def _check_kind(path: str) -> None:
+    """Files are read more than once and written at once, which only regular ones bear; to open a
+    pipe may wait for ever."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:  # who reads or writes it says what is wrong
+        return
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        raise ConfigError(f"{path}: this is a pipe; write it to a file, and name that")
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ConfigError(f"{path}: this is a device; name a file")
 
 
 def exists(path: str) -> bool:
@@ -123,21 +139,37 @@ def _entries(folder: str) -> tuple[tuple[int, int], list[os.DirEntry[str]]]:
         return (0, 0), []
 
 
-def read_bytes(path: str) -> bytes:
-    """The whole file."""
+@contextmanager
+def reading(path: str) -> Iterator[pa.NativeFile]:
+    """The file as a stream of bytes, unpacked if it is packed (packed.CODECS).
+
+    Raises DataError, while it is read, where that can't be done to the end.
+    """
     fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    try:
+        with fs.open_input_stream(inner) as stream:
+            yield stream
+    except OSError as error:
+        if refused := packed.refused(path, error):
+            raise refused from error
+        raise
+
+
+def read_bytes(path: str) -> bytes:
+    """The whole file, unpacked if it is packed."""
+    with reading(path) as stream:
         return bytes(stream.read())
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """The file at once or not at all: written under another name, then moved into place."""
+    """The file at once or not at all: written under another name, then moved into place; packed if
+    it is called so."""
     fs, inner = open_fs(path)
     folder, _, name = inner.rpartition("/")
     temporary = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}.tmp"
     try:
         fs.create_dir(folder, recursive=True)
-        with fs.open_output_stream(temporary) as stream:
+        with fs.open_output_stream(temporary, compression=packed.codec(inner)) as stream:
             stream.write(data)
         fs.move(temporary, inner)
     except OSError as error:

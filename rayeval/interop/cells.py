@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from rayeval.errors import DataError, Problem
-from rayeval.files import open_fs
+from rayeval.files import reading
 from rayeval.interop.reading import DELIMITERS, delimiter_of, records
 from rayeval.interop.whole import broken, check_file, check_kind
 
@@ -41,17 +41,18 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
 
 def _header(path: str) -> tuple[str, list[str]]:
     """What stands between cells, and the columns' names."""
-    fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    with reading(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
         first = next(lines, "")
         delimiter = delimiter_of(path, first)
         rows = csv.reader(chain([first], lines), delimiter=delimiter)
-        return delimiter, [name.strip() for name in next(rows, [])]
+        try:
+            return delimiter, [name.strip() for name in next(rows, [])]
+        except csv.Error as error:
+            raise broken(path, "invalid_csv", f"{error}; quote the cell", 1) from error
 
 
 def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
-    fs, inner = open_fs(path)
     ragged: list[object] = []
 
     def skipped(row: object) -> str:
@@ -72,7 +73,7 @@ def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
         ),
     }
     try:
-        with fs.open_input_stream(inner) as stream:
+        with reading(path) as stream:
             table = pa_csv.read_csv(stream, **options).slice(1)
     except (pa.ArrowException, OSError) as error:
         raise broken(path, "invalid_csv", f"{error}; save it as CSV in UTF-8") from error

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from rayeval.errors import Problem
+from rayeval.interop.records import Record
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Imported:
     would write them."""
     notes: Sequence[str] = ()
     """What the mapping decided, in words for the user (`grade 1 became relevance 3`)."""
+    places: Mapping[str, Record] = field(default_factory=dict)
+    """question_id → where it stands; filled while `questions` are read."""
     problems: list[Problem] = field(default_factory=list)
     """What could not be mapped, by file, row and field; filled while the parts are read."""
 

@@ -25,7 +25,8 @@ from rayeval.errors import DataError, Problem
 from rayeval.interop.reading import READERS, records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.trec import text
-from rayeval.interop.whole import broken, extension
+from rayeval.interop.whole import broken
+from rayeval.packed import extension
 from rayeval.words import plural
 
 SCHEMA = {

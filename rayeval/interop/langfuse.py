@@ -54,6 +54,7 @@ def read(paths: Sequence[str]) -> Imported:
             *traces.notes,
             *([f"dataset items have no gold passages: {LABEL}"] if questions else []),
         ],
+        places=items.places,
         problems=problems,
     )
 
@@ -69,7 +70,7 @@ def _rows(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
             trace = value.get("trace")
             yield row if trace is None else _snaked(row.inner(trace, "trace"))
             yield from map(_snaked, inner)
-        except RefusedError as error:
+        except (RefusedError, RecursionError) as error:
             problems.append(record.problem(error))
 
 
@@ -115,7 +116,7 @@ def _spans(paths: Sequence[str], problems: list[Problem]) -> Iterator[Span]:
             continue
         try:
             yield _observation(record) if "trace_id" in record.value else _whole(record)
-        except RefusedError as error:
+        except (RefusedError, RecursionError) as error:
             problems.append(record.problem(error))
 
 

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, names_in, read_bytes
 from rayeval.interop.records import Record
+from rayeval.packed import extension
 
 BOM = b"\xef\xbb\xbf"
 NAMED = 5
 """How many files of a folder are named."""
-COMPRESSED = (".gz", ".bz2", ".zst")
-"""Undone by whoever opens the file (pyarrow)."""
 
 
 def broken(path: str, kind: str, message: str, line: int | None = None) -> DataError:
     """What to raise for a file that can't be read at all."""
     return DataError([Problem(path, line, None, kind, message)])
-
-
-def extension(path: str) -> str:
-    """In lower case, with its dot; of a compressed file, which is read as if it were not, the inner
-    one."""
-    whole = PurePosixPath(path.lower())
-    return whole.with_suffix("").suffix if whole.suffix in COMPRESSED else whole.suffix
 
 
 def check_kind(path: str, kinds: Sequence[str]) -> None:

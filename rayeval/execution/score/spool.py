@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -65,7 +66,9 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path, alone=len(paths) == 1) for path in paths):
         return Spooled(sha256, tuple(paths))
-    key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
+    named = [PurePosixPath(path).name for path in paths]  # which says how a file is read
+    key = digest({"spool": SPOOLED, "sha256": sha256, "named": named, "format": format_,
+                  "tables": VERSION})  # fmt: skip
     hits = Output(root, key)
     answers, verdicts = (Output(root, digest({name: key})) for name in ("answers", "verdicts"))
     if any(output.manifest() is None for output in (hits, answers, verdicts)):

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from rayeval.errors import ConfigError, DataError, InfrastructureError
+from rayeval.errors import ConfigError, DataError, InfrastructureError, Problem
 from rayeval.files import discard, exists, open_fs
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Row, compact
+from rayeval.interop.records import Record
 from rayeval.interop.spill import Spill
 
+Check = Callable[[str, Mapping[str, Record]], Sequence[Problem]]
+"""(path of a golden set, question_id → where the foreign files have it) → what is wrong."""
 GOLDEN, DOCUMENTS, TRACE = "golden.jsonl", "docs.jsonl", "trace.jsonl"
 
 
-def write_imported(imported: Imported, folder: str) -> dict[str, int]:
+def write_imported(imported: Imported, folder: str, check: Check | None = None) -> dict[str, int]:
     """Writes a file for every part that has rows, all of them or none.
 
+    check: finds what is wrong with the golden set before it is called by its name.
     Returns the rows of each file.
     Raises DataError with every problem, ConfigError if such a file is there already.
     """
@@ -40,10 +44,7 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
         fs.create_dir(inner, recursive=True)
         for name, part in parts.items():
             rows[name] = _write(fs, _temporary(inner, name), part)
-        if imported.problems:
-            raise DataError(imported.problems, foreign=True)
-        if not any(rows.values()):
-            raise ConfigError("there is nothing in the files: no question, document or hit")
+        _check(imported, rows, folder, check)
         for name in [name for name, count in rows.items() if count]:
             fs.move(_temporary(inner, name), f"{inner}/{name}")
     except OSError as error:
@@ -53,6 +54,20 @@ def write_imported(imported: Imported, folder: str) -> dict[str, int]:
             discard(fs, _temporary(inner, name))
         _remove_empty(fs, made)
     return {name: count for name, count in rows.items() if count}
+
+
+def _check(imported: Imported, rows: dict[str, int], folder: str, check: Check | None) -> None:
+    """Raises DataError for what could not be mapped, or is no golden set; ConfigError for nothing.
+
+    rows: of each file, as it lies below its temporary name.
+    """
+    if imported.problems:
+        raise DataError(imported.problems, foreign=True)
+    if not any(rows.values()):
+        raise ConfigError("there is nothing in the files: no question, document or hit")
+    if check is not None and rows[GOLDEN]:
+        if wrong := check(_temporary(folder, GOLDEN), imported.places):
+            raise DataError(wrong, foreign=True)
 
 
 def _trace_of(system: str) -> str:
@@ -92,9 +107,18 @@ def _temporary(folder: str, name: str) -> str:
 def _write(fs: pafs.FileSystem, path: str, rows: Iterable[Row]) -> int:
     count = 0
     with fs.open_output_stream(path) as stream:
-        for count, row in enumerate(rows, start=1):  # noqa: B007 - the count is what is left
-            stream.write((json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        for count, line in enumerate(_lines(rows), start=1):  # noqa: B007 - it is what is left
+            stream.write(line)
     return count
+
+
+def _lines(rows: Iterable[Row]) -> Iterator[bytes]:
+    """The rows as JSON; the files that they come from are read meanwhile."""
+    try:
+        for row in rows:
+            yield (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except OSError as error:
+        raise InfrastructureError(f"can't read the files to import: {error}") from error
 
 
 def trace_rows(trace: Iterable[pa.Table], answers: Iterable[pa.Table]) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from rayeval.interop.own.nameless import Nameless
 from rayeval.interop.own.parquet import check_schema
 from rayeval.interop.own.replies import COLUMNS as OF_ANSWER
 from rayeval.interop.own.replies import Replies
-from rayeval.interop.whole import extension
+from rayeval.packed import extension
 
 NAME = "rayeval"
 FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"

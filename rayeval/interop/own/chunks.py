@@ -17,7 +17,7 @@ from rayeval.interop.own.damage import each
 from rayeval.interop.own.offsets import ENDS, offset_faults, spans_of
 from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.types import check_types
-from rayeval.interop.whole import extension
+from rayeval.packed import extension
 from rayeval.tables import CHUNKS, TEXT, conform
 from rayeval.words import plural, verb
 
