@@ -77,6 +77,8 @@ def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
             table = pa_csv.read_csv(stream, **options).slice(1)
     except (pa.ArrowException, OSError) as error:
         raise broken(path, "invalid_csv", f"{error}; save it as CSV in UTF-8") from error
+    except UnicodeDecodeError as error:  # of a line with too many or few cells
+        raise broken(path, "not_utf8", f"{error}; save it as UTF-8") from error
     if ragged:
         raise _ragged(path)
     return table
