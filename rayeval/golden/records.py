@@ -29,7 +29,8 @@ FORMATS: dict[str, Format] = {
 }
 BLOCK_ROWS = 8192
 FOLDER, NO_FILE = (
-    f"{found}; name the golden set's file" for found in ("this is a folder", "there is no such file")
+    f"{found}; name the golden set's file"
+    for found in ("this is a folder", "there is no such file")
 )
 
 

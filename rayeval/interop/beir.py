@@ -137,7 +137,7 @@ def _documents(paths: Sequence[str], problems: list[Problem]) -> Iterator[dict[s
                 row = {
                     "source_id": record.id("_id"),
                     "title": record.text("title") or None,
-                    "text": record.text("text") or "",
+                    "text": record.given("text"),
                 }
                 yield record, Parts(documents=[row])
             except RefusedError as error:

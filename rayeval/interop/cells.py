@@ -29,6 +29,8 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     check_kind(path, [*DELIMITERS])
     check_file(path)
     delimiter, names = _header(path)
+    if not any(names):
+        raise broken(path, "missing_field", "the first line names no columns", 1)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise broken(path, "field_twice", f"column {twice[0]!r} is there twice", 1)

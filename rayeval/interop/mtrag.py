@@ -79,7 +79,7 @@ def _parts(record: Record) -> Parts:
 
 def _document(record: Record) -> Row:
     title = record.text("title") or None
-    return {"source_id": record.id("document_id"), "title": title, "text": record.text("text")}
+    return {"source_id": record.id("document_id"), "title": title, "text": record.given("text")}
 
 
 def _turn(turn: Record) -> Row:

@@ -48,6 +48,13 @@ class Record:
         value = self.get(*names)
         return None if value is None else _text(value, self._at(names))
 
+    def given(self, *names: str) -> str:
+        """Text that must be there, be it empty."""
+        value = self.text(*names)
+        if value is None:
+            raise RefusedError("missing_field", f"{self._at(names)} is missing, expected text")
+        return value
+
     def words(self, *names: str) -> str:
         """Text that must be there and not be blank."""
         value = self.text(*names)
