@@ -40,8 +40,8 @@ def read(paths: Sequence[str]) -> Imported:
 
 def _parts(record: Record) -> Parts:
     if record.get("doc_id") is not None:
-        row = {"source_id": record.id("doc_id"), "text": record.given("contents")}
-        return Parts(documents=[row])
+        document = {"source_id": record.id("doc_id"), "text": record.given("contents")}
+        return Parts(documents=[document])
     evidence = _evidence(record)
     answers = record.get("generation_gt")
     row = {

@@ -20,6 +20,7 @@ from rayeval.files import is_folder, list_files, open_fs
 from rayeval.interop.json_files import json_array, json_lines
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.whole import BOM, broken, check_file, check_kind, content, decoded
+from rayeval.packed import extension
 from rayeval.tables import TIME
 from rayeval.words import plural
 

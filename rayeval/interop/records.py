@@ -133,7 +133,7 @@ class Record:
 
     @property
     def item(self) -> str:
-        """Where it stands in its file's object, to begin a message with; nothing for a whole one."""
+        """Where it stands in its file's object, to begin a message with."""
         at = self.path.removesuffix(".")
         return f"`{at}`: " if at else ""
 

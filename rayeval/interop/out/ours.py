@@ -65,9 +65,9 @@ def _check(imported: Imported, rows: dict[str, int], folder: str, check: Check |
         raise DataError(imported.problems, foreign=True)
     if not any(rows.values()):
         raise ConfigError("there is nothing in the files: no question, document or hit")
-    if check is not None and rows[GOLDEN]:
-        if wrong := check(_temporary(folder, GOLDEN), imported.places):
-            raise DataError(wrong, foreign=True)
+    wrong = check(_temporary(folder, GOLDEN), imported.places) if check and rows[GOLDEN] else ()
+    if wrong:
+        raise DataError(wrong, foreign=True)
 
 
 def _trace_of(system: str) -> str:
