@@ -22,8 +22,7 @@ import pyarrow.parquet as pq
 from rayeval import packed
 from rayeval.errors import ConfigError, InfrastructureError
 
-_NO_PATH = re.compile("[\0\ud800-\udfff]")
-"""NUL, and what Python makes of bytes that are not UTF-8."""
+_NO_PATH = re.compile("[\0\ud800-\udfff]")  # NUL, and bytes that are not UTF-8
 
 
 def is_uri(path: str) -> bool:
@@ -43,7 +42,7 @@ def resolve(path: str, base: str) -> str:
 def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
     """The file system of `path` and the path within it.
 
-    Raises ConfigError if nothing can lie at such a path, or what lies there is no file or folder.
+    Raises ConfigError if nothing can lie there, or what does is no file or folder.
     """
     if _NO_PATH.search(path):
         raise ConfigError(f"no path: {path!r} holds a NUL character, or bytes that are not UTF-8")
@@ -61,12 +60,10 @@ def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
 
 
 def _check_kind(path: str) -> None:
-    """Files are read more than once and written at once, which only regular ones bear; to open a
-    pipe may wait for ever."""
-    try:
+    """Files are read more than once, which only regular ones bear; a pipe may wait for ever."""
+    mode = stat.S_IFREG
+    with suppress(OSError):  # who reads or writes it says what is wrong
         mode = Path(path).stat().st_mode
-    except OSError:  # who reads or writes it says what is wrong
-        return
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         raise ConfigError(f"{path}: this is a pipe; write it to a file, and name that")
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -162,8 +159,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """The file at once or not at all: written under another name, then moved into place; packed if
-    it is called so."""
+    """The file at once or not at all, moved into place when it is whole; packed if called so."""
     fs, inner = open_fs(path)
     folder, _, name = inner.rpartition("/")
     temporary = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}.tmp"
@@ -213,8 +209,8 @@ def put(folder: str, name: str, data: bytes) -> dict[str, Any]:
 
 def write_json(path: str, value: Any) -> None:
     """`value` as JSON with sorted keys, at once or not at all."""
-    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
-    write_bytes(path, (text + "\n").encode())
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    write_bytes(path, text.encode())
 
 
 def read_json(path: str) -> Any:
@@ -257,8 +253,6 @@ def delete_folder(path: str) -> None:
 
 
 def discard(fs: pafs.FileSystem, path: str) -> None:
-    """Removes what a failed write left; that it is not there is fine."""
-    try:
+    """Removes what a failed write left, if it is there."""
+    with suppress(OSError):
         fs.delete_file(path)
-    except OSError:
-        return

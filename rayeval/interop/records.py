@@ -46,7 +46,7 @@ class Record:
     def text(self, *names: str) -> str | None:
         """Text, or null."""
         value = self.get(*names)
-        return None if value is None else _text(value, self._at(names))
+        return None if value is None else text_of(value, self._at(names))
 
     def given(self, *names: str) -> str:
         """Text that must be there, be it empty."""
@@ -103,7 +103,7 @@ class Record:
     def texts(self, *names: str) -> list[str]:
         """A list of texts; empty where there is none."""
         at = self._at(names)
-        return [_text(v, f"{at}[{i}]") for i, v in enumerate(self.items(*names))]
+        return [text_of(v, f"{at}[{i}]") for i, v in enumerate(self.items(*names))]
 
     def names(self, *names: str) -> list[str]:
         """A list of ids; empty where there is none."""
@@ -169,7 +169,8 @@ def _is_null(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _text(value: Any, at: str) -> str:
+def text_of(value: Any, at: str) -> str:
+    """The value, if it is text that can be stored; RefusedError else."""
     if not isinstance(value, str):
         raise RefusedError("wrong_type", f"{at} is {_SHORT.repr(value)}, expected text")
     lone = _LONE.search(value)
@@ -188,4 +189,4 @@ def _name(value: Any, at: str) -> str | None:
         value = int(value)  # pandas makes whole numbers floats where one is missing
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return _text(value, at)
+    return text_of(value, at)
