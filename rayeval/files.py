@@ -138,10 +138,7 @@ def _entries(folder: str) -> tuple[tuple[int, int], list[os.DirEntry[str]]]:
 
 @contextmanager
 def reading(path: str) -> Iterator[pa.NativeFile]:
-    """The file as a stream of bytes, unpacked if it is packed (packed.CODECS).
-
-    Raises DataError, while it is read, where that can't be done to the end.
-    """
+    """The file as a stream, unpacked if it is packed; DataError while it is read if that fails."""
     fs, inner = open_fs(path)
     try:
         with fs.open_input_stream(inner) as stream:
