@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from rayeval import packed
 from rayeval.errors import ConfigError, InfrastructureError
+from rayeval.folders import below
 
 _NO_PATH = re.compile("[\0\ud800-\udfff]")  # NUL, and bytes that are not UTF-8
 
@@ -97,7 +98,7 @@ def list_files(path: str) -> list[str]:
     """
     fs, inner = open_fs(path)
     if isinstance(fs, pafs.LocalFileSystem):
-        return sorted(_below(inner))
+        return sorted(below(inner))
     root = inner.rstrip("/") + "/"
     infos = fs.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
     return sorted(info.path[len(root) :] for info in infos if info.is_file)
@@ -108,32 +109,6 @@ def names_in(path: str) -> list[str]:
     fs, inner = open_fs(path)
     infos = fs.get_file_info(pafs.FileSelector(inner, allow_not_found=True))
     return sorted(info.base_name for info in infos if info.is_file)
-
-
-def _below(root: str) -> Iterator[str]:
-    """The files of a local folder; none where there is no folder."""
-    waiting = [("", frozenset[tuple[int, int]]())]
-    while waiting:
-        prefix, above = waiting.pop()
-        here, entries = _entries(f"{root}/{prefix}")
-        if here in above:
-            continue
-        for entry in entries:
-            kind = Path(entry.path) if entry.is_symlink() else entry
-            if kind.is_dir():
-                waiting.append((f"{prefix}{entry.name}/", above | {here}))
-            elif kind.is_file():
-                yield f"{prefix}{entry.name}"
-
-
-def _entries(folder: str) -> tuple[tuple[int, int], list[os.DirEntry[str]]]:
-    """Which folder it is, whatever it is called, and what it holds; nothing once it is gone."""
-    try:
-        place = Path(folder).stat()
-        with os.scandir(folder) as entries:
-            return (place.st_dev, place.st_ino), list(entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return (0, 0), []
 
 
 @contextmanager
