@@ -126,6 +126,7 @@ def score(
     relevant: int | None = None,
     cutoffs: Sequence[int | str] | None = None,
     sort: Literal["score"] | None = None,
+    roles: Mapping[str, Literal["arm", "fused", "reranked", "context"]] | None = None,
     refusals: Literal["whole", "explained"] = "whole",
     keep_trace: bool = False,
     name: str = "score",
@@ -141,9 +142,10 @@ def score(
     `{"question_id": "q1", "stages": {"search": {"hits": ["a passage", {"source_id": "doc.md"}]}}}`.
     format: the tool that wrote the file, None for rayeval's own. corpus: the documents, in which
     text is looked up. chunks: the chunks that hits name by id: files, tables or rows. sort: order
-    hits by score, whatever order they are listed in. refusals: which answers are refusals where
-    the trace doesn't say: those that say nothing else, or also those that only go on to say what
-    is missing (`explained`).
+    hits by score, whatever order they are listed in. roles: stage → what it does, where its name
+    (bm25, dense, fused, reranked, context) doesn't say so, e.g. `{"elastic": "arm"}`. refusals:
+    which answers are refusals where the trace doesn't say: those that say nothing else, or also
+    those that only go on to say what is missing (`explained`).
     ray_address, workers: who computes, as `rayeval run` takes them.
     Raises InputError if the golden set or the trace are wrong, InfrastructureError if the machine
     is at fault.
@@ -160,6 +162,7 @@ def score(
         relevant=relevant if relevant is None else arguments.whole(relevant, "relevant"),
         cutoffs=arguments.cutoffs(cutoffs, "cutoffs"),
         any_order=arguments.choice(sort, "sort", (None, "score")) == "score",
+        roles={} if roles is None else arguments.mapping(roles, "roles"),
         refusals=arguments.choice(refusals, "refusals", ("whole", "explained")),
         keep_trace=arguments.flag(keep_trace, "keep_trace"),
         runs=arguments.path(runs, "runs"),
@@ -209,8 +212,9 @@ def compare(
 ) -> Comparison:
     """What `new` changed against `base`: two runs, or what `load` takes, or a baseline's name.
 
-    shared: compare on the questions that both have. allow: what may differ all the same (golden,
-    metrics, tokenizer, analyzer, hardware, judge). metrics: those with intervals by slice.
+    shared: compare on the questions that both, and the traces of both, have. allow: what may
+    differ all the same (golden, metrics, tokenizer, analyzer, hardware, judge). metrics: those with
+    intervals by slice.
     Raises PairingError for runs that can't be compared.
     """
     from rayeval.comparison.differences import KINDS

@@ -84,3 +84,16 @@ JUDGED = pa.struct(
 """What a judge made of one answer."""
 
 JUDGEMENTS = pa.schema([("question_id", TEXT), ("judged", pa.list_(JUDGED)), ("error", TEXT)])
+
+VERDICTS = pa.schema(
+    [
+        ("question_id", TEXT),
+        ("repeat", pa.int64()),
+        ("judge", TEXT),
+        ("passages", TEXTS),  # that it was shown: E1 is the first
+        ("claims", pa.list_(CLAIM)),  # their `chunks` are marks of these passages
+        ("reference_claims", pa.list_(REFERENCE_CLAIM)),  # as well
+        ("outcomes", pa.list_(OUTCOME)),
+    ]
+)
+"""What a judge of somebody else's said of a foreign pipeline's answers."""

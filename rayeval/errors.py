@@ -14,11 +14,14 @@ RayevalError
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 EXIT_PASS, EXIT_FAIL, EXIT_INVALID, EXIT_INCONCLUSIVE, EXIT_INFRASTRUCTURE = range(5)
+EXIT_INTERRUPTED = 130
+"""Ctrl-C, as shells have it: 128 + SIGINT."""
 
 
 class RayevalError(Exception):
@@ -68,6 +71,25 @@ class RowError(RayevalError):
     """One row can't be processed; execution turns it into that row's `error`."""
 
 
+def plain(text: str) -> str:
+    """`text` in characters that every file and table can hold: halves of surrogate pairs, as Python
+    makes of bytes that are not UTF-8, are written out (`\\udcff`)."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def text_of(error: BaseException, *, named: bool = True) -> str:
+    """What an exception of anybody's says, whatever it says, so that any table can hold it.
+
+    named: with its type before it.
+    """
+    name = type(error).__name__
+    try:
+        said = plain(str(error))
+    except Exception:  # noqa: BLE001 - a broken __str__ must not hide which exception it was
+        return plain(f"{name}, of which no text can be had")
+    return plain(f"{name}: {said}") if named else said
+
+
 @dataclass(frozen=True, order=True)
 class Problem:
     """One thing wrong with a golden set, a corpus or a configuration."""
@@ -97,18 +119,35 @@ class Problem:
 
 
 class DataError(InputError):
-    """A golden set or corpus with problems: all of them, not the first."""
+    """A golden set or corpus with problems: all of them, not the first.
 
-    def __init__(self, problems: Sequence[Problem], *, shown: int = 20) -> None:
+    foreign: of another tool's files, which no command of ours lists.
+    """
+
+    def __init__(
+        self, problems: Sequence[Problem], *, shown: int = 20, foreign: bool = False
+    ) -> None:
+        self._foreign = foreign
         self.problems = sorted(problems, key=lambda p: (p.file, p.line or 0, p.kind, p.message))
         lines = [str(problem) for problem in self.problems[:shown]]
         rest = len(self.problems) - shown
         if rest > 0:
-            lines.append(
-                f"… and {rest} more; `rayeval validate CONFIG` lists those of a configuration's "
-                "files, and `rayeval golden lint GOLDEN` those of questions."
-            )
+            lines.append(f"… and {rest} more{self._where(shown)}")
         super().__init__("\n".join(lines))
 
-    def __reduce__(self) -> tuple[type[DataError], tuple[list[Problem]]]:
-        return type(self), (self.problems,)
+    def _where(self, shown: int) -> str:
+        """What is known of the problems that are not listed."""
+        if not self._foreign:
+            return (
+                "; `rayeval validate CONFIG` lists those of a configuration's files, and `rayeval "
+                "golden lint GOLDEN` those of questions."
+            )
+        kinds = Counter(problem.kind for problem in self.problems[shown:])
+        return f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _data_error, (type(self), self.problems, self._foreign)
+
+
+def _data_error(kind: type[DataError], problems: list[Problem], foreign: bool) -> DataError:
+    return kind(problems, foreign=foreign)

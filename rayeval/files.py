@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,10 +19,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from rayeval import packed
 from rayeval.errors import ConfigError, InfrastructureError
+from rayeval.folders import below
 
-_NO_PATH = re.compile("[\0\ud800-\udfff]")
-"""NUL, and what Python makes of bytes that are not UTF-8."""
+_NO_PATH = re.compile("[\0\ud800-\udfff]")  # NUL, and bytes that are not UTF-8
 
 
 def is_uri(path: str) -> bool:
@@ -41,11 +43,12 @@ def resolve(path: str, base: str) -> str:
 def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
     """The file system of `path` and the path within it.
 
-    Raises ConfigError if nothing can lie at such a path.
+    Raises ConfigError if nothing can lie there, or what does is no file or folder.
     """
     if _NO_PATH.search(path):
         raise ConfigError(f"no path: {path!r} holds a NUL character, or bytes that are not UTF-8")
     if not is_uri(path):
+        _check_kind(path)
         return pafs.LocalFileSystem(), str(Path(path).absolute())
     try:
         fs, inner = pafs.FileSystem.from_uri(path)
@@ -55,6 +58,17 @@ def open_fs(path: str) -> tuple[pafs.FileSystem, str]:
             "s3://bucket/data or gs://bucket/data; other characters than ASCII are written as %XX"
         ) from error
     return fs, inner
+
+
+def _check_kind(path: str) -> None:
+    """Files are read more than once, which only regular ones bear; a pipe may wait for ever."""
+    mode = stat.S_IFREG
+    with suppress(OSError):  # who reads or writes it says what is wrong
+        mode = Path(path).stat().st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        raise ConfigError(f"{path}: this is a pipe; write it to a file, and name that")
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ConfigError(f"{path}: this is a device; name a file")
 
 
 def exists(path: str) -> bool:
@@ -77,6 +91,13 @@ def check_file(path: str, what: str) -> None:
         raise ConfigError(f"{what}: there is no file at {path}")
 
 
+def version(path: str) -> tuple[int, int]:
+    """What tells a file from another one that is put in its place: (time in ns, size in bytes)."""
+    fs, inner = open_fs(path)
+    info = fs.get_file_info(inner)
+    return info.mtime_ns or 0, info.size or 0
+
+
 def list_files(path: str) -> list[str]:
     """Every file below the folder `path`, relative to it, sorted.
 
@@ -85,53 +106,46 @@ def list_files(path: str) -> list[str]:
     """
     fs, inner = open_fs(path)
     if isinstance(fs, pafs.LocalFileSystem):
-        return sorted(_below(inner))
+        return sorted(below(inner))
     root = inner.rstrip("/") + "/"
     infos = fs.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
     return sorted(info.path[len(root) :] for info in infos if info.is_file)
 
 
-def _below(root: str) -> Iterator[str]:
-    """The files of a local folder; none where there is no folder."""
-    waiting = [("", frozenset[tuple[int, int]]())]
-    while waiting:
-        prefix, above = waiting.pop()
-        here, entries = _entries(f"{root}/{prefix}")
-        if here in above:
-            continue
-        for entry in entries:
-            kind = Path(entry.path) if entry.is_symlink() else entry
-            if kind.is_dir():
-                waiting.append((f"{prefix}{entry.name}/", above | {here}))
-            elif kind.is_file():
-                yield f"{prefix}{entry.name}"
+def names_in(path: str) -> list[str]:
+    """What files lie in the folder `path` itself, sorted; none where there is no folder."""
+    fs, inner = open_fs(path)
+    infos = fs.get_file_info(pafs.FileSelector(inner, allow_not_found=True))
+    return sorted(info.base_name for info in infos if info.is_file)
 
 
-def _entries(folder: str) -> tuple[tuple[int, int], list[os.DirEntry[str]]]:
-    """Which folder it is, whatever it is called, and what it holds; nothing once it is gone."""
+@contextmanager
+def reading(path: str) -> Iterator[pa.NativeFile]:
+    """The file as a stream, unpacked if it is packed; DataError while it is read if that fails."""
+    fs, inner = open_fs(path)
     try:
-        place = Path(folder).stat()
-        with os.scandir(folder) as entries:
-            return (place.st_dev, place.st_ino), list(entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return (0, 0), []
+        with fs.open_input_stream(inner) as stream:
+            yield stream
+    except OSError as error:
+        if refused := packed.refused(path, error):
+            raise refused from error
+        raise
 
 
 def read_bytes(path: str) -> bytes:
-    """The whole file."""
-    fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    """The whole file, unpacked if it is packed."""
+    with reading(path) as stream:
         return bytes(stream.read())
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """The file at once or not at all: written under another name, then moved into place."""
+    """The file at once or not at all, moved into place when it is whole; packed if called so."""
     fs, inner = open_fs(path)
     folder, _, name = inner.rpartition("/")
     temporary = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}.tmp"
     try:
         fs.create_dir(folder, recursive=True)
-        with fs.open_output_stream(temporary) as stream:
+        with fs.open_output_stream(temporary, compression=packed.codec(inner)) as stream:
             stream.write(data)
         fs.move(temporary, inner)
     except OSError as error:
@@ -175,8 +189,8 @@ def put(folder: str, name: str, data: bytes) -> dict[str, Any]:
 
 def write_json(path: str, value: Any) -> None:
     """`value` as JSON with sorted keys, at once or not at all."""
-    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
-    write_bytes(path, (text + "\n").encode())
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    write_bytes(path, text.encode())
 
 
 def read_json(path: str) -> Any:
@@ -219,8 +233,6 @@ def delete_folder(path: str) -> None:
 
 
 def discard(fs: pafs.FileSystem, path: str) -> None:
-    """Removes what a failed write left; that it is not there is fine."""
-    try:
+    """Removes what a failed write left, if it is there."""
+    with suppress(OSError):
         fs.delete_file(path)
-    except OSError:
-        return

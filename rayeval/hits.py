@@ -6,7 +6,7 @@ Plain Python: a recorder in a production service loads nothing else for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -24,17 +24,27 @@ def hits_of(found: Any) -> list[Hit]:
     """What a search gave, best first, as hits.
 
     found: texts, and mappings with some of FIELDS; empty where nothing was found.
-    Raises RowError, which names the rank, for what is no hit, for an id that comes twice, and for
-    scores that are missing in part, no number, or contradict the order of the list.
+    Raises RowError for a set, and, naming the rank, for what is no hit, for an id that comes twice,
+    and for scores that are missing in part, no number, or contradict the order of the list.
     """
     if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
         raise RowError(
             f"expected a list of hits, empty where nothing was found; got {_shown(found)}"
         )
+    if not ordered(found):
+        kind = type(found).__name__
+        raise RowError(f"the hits are a {kind}, which has no order; expected a list, best first")
     hits = [_hit(value, rank) for rank, value in enumerate(found, 1)]
     _check_repeats(hits)
     _check_scores([hit.get("score") for hit in hits])
     return hits
+
+
+def ordered(found: Any) -> bool:
+    """Whether it can be gone through in an order that is its own: a set's is another one in every
+    process, a dictionary's keys stand as they were put in."""
+    unordered = isinstance(found, Set) and not isinstance(found, Sequence | MappingView)
+    return isinstance(found, Iterable) and not unordered
 
 
 def _hit(value: Any, rank: int) -> Hit:
@@ -70,9 +80,14 @@ def _text(value: Any, name: str, rank: int) -> str:
         raise RowError(f"hit {rank}: {name} is {_shown(value)}; expected text, such as '17'")
     if not value and name != "text":
         raise RowError(f"hit {rank}: {name} is empty")
-    if any("\ud800" <= sign <= "\udfff" for sign in value):
+    if halved(value):
         raise RowError(f"hit {rank}: {name} holds half of a surrogate pair, which is no character")
     return value
+
+
+def halved(text: str) -> bool:
+    """Whether it holds half of a surrogate pair, which no file in UTF-8 can."""
+    return any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _spans(known: Mapping[str, Any], rank: int) -> list[dict[str, int]] | None:

@@ -16,11 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rayeval.errors import ConfigError, InputError, RowError
-from rayeval.hits import Hit, hits_of
+from rayeval.errors import ConfigError, InputError, RowError, text_of
+from rayeval.hits import Hit, halved, hits_of, ordered
 
 PATH = "RAYEVAL_TRACE"
 """The environment variable that names the file."""
+
+HALVED = "it holds half of a surrogate pair, which is no character"
 
 _LOCK = threading.Lock()
 
@@ -31,6 +33,8 @@ class Trace:
     def __init__(self, question_id: str, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(question_id, str) or not question_id:
             raise ConfigError(f"question_id is {question_id!r}; expected text that is not empty")
+        if halved(question_id):
+            raise ConfigError(f"question_id is {question_id!r}; {HALVED}")
         if path is not None and not isinstance(path, str | os.PathLike):
             raise ConfigError(f"path is {path!r}; expected the path of a file")
         self.path = os.fspath(path or os.environ.get(PATH) or "trace.jsonl")
@@ -45,7 +49,7 @@ class Trace:
         Raises InputError for what is no hit, no name or no time, and for a stage that is there
         already: one such line would keep the whole file from being scored.
         """
-        if not isinstance(name, str) or not name or "\0" in name:
+        if not isinstance(name, str) or not name or "\0" in name or halved(name):
             raise InputError(
                 f"{self._place(name)}: expected a name of characters that can be shown"
             )
@@ -75,14 +79,16 @@ class Trace:
         abstained: whether that is a refusal; None: the pipeline doesn't tell. citations: the ids
         that the answer names; None: the pipeline doesn't cite. What is None is not written, so that
         nothing is claimed about it.
+        Raises InputError for what is none of these.
         """
         if text is not None and not isinstance(text, str):
             raise InputError(f"{self._place('answer')}: expected text, got {type(text).__name__}")
-        told = abstained is None or isinstance(abstained, bool)
-        if isinstance(citations, str | bytes) or not told:
-            said = "expected a list of ids as citations, and True, False or None as abstained"
-            raise InputError(f"{self._place('answer')}: {said}; got {citations!r}, {abstained!r}")
-        names = None if citations is None else [str(name) for name in citations]
+        if text is not None and halved(text):
+            raise InputError(f"{self._place('answer')}: {HALVED}")
+        if abstained is not None and not isinstance(abstained, bool):
+            said = f"abstained is {abstained!r}; expected True, False or None"
+            raise InputError(f"{self._place('answer')}: {said}")
+        names = None if citations is None else self._cited(citations)
         known = {"abstained": abstained, "citations": names}
         given = {name: value for name, value in known.items() if value is not None}
         if text is None and abstained is None:
@@ -100,7 +106,7 @@ class Trace:
     ) -> None:
         """Writes the line; an exception is its `error`, and goes on to the caller."""
         if error is not None:
-            self._set(error=f"{type(error).__name__}: {error}")
+            self._set(error=text_of(error))
         _append(self.path, self._row)
 
     def _set(self, **fields: Any) -> None:
@@ -113,22 +119,37 @@ class Trace:
         except RowError as error:
             raise InputError(f"{self._place(name)}: {error}") from error
 
+    def _cited(self, citations: Sequence[str]) -> list[str]:
+        """Ids as text, as those of hits are."""
+        if not isinstance(citations, str | bytes | Mapping) and ordered(citations):
+            listed = list(citations)
+            if all(map(_is_id, listed)):
+                return [str(name) for name in listed]
+        said = f"citations are {citations!r}; expected a list of ids, each of them text"
+        raise InputError(f"{self._place('answer')}: {said}")
+
     def _place(self, name: str) -> str:
         return f"question {self._row['question_id']!r}, stage {name!r}"
+
+
+def _is_id(name: Any) -> bool:
+    """Text that a file can hold, or a whole number."""
+    whole = isinstance(name, int) and not isinstance(name, bool)
+    return whole or (isinstance(name, str) and name != "" and not halved(name))
 
 
 def _is_time(value: Any) -> bool:
     """A number of any library, not its text."""
     try:
         return not isinstance(value, str | bytes | bool) and 0 <= float(value) < float("inf")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
 def _append(path: str, row: Mapping[str, Any]) -> None:
     """One line, whole or not at all for whoever reads after a crash: a torn end is closed first."""
     text = json.dumps(row, ensure_ascii=False, allow_nan=False)
-    data = text.encode("utf-8", "backslashreplace") + b"\n"
+    data = text.encode() + b"\n"
     with _LOCK:
         Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)

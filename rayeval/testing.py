@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -26,6 +26,7 @@ SHOWN = 10
 WIDTH = 100
 """Columns of what it prints."""
 ROUNDING = 1e-12
+MEASURED = "evaluate(…, metrics=[…]) names others, and k= where they cut"
 
 
 def assert_metrics(
@@ -40,19 +41,23 @@ def assert_metrics(
     floors: metric, as the run calls it → the least mean. stage: default: the run's last one.
     slice: only the questions of this slice.
     NaN, a slice without questions and questions with errors never pass. The message shows the
-    questions that failed, why, and what to look at.
+    questions that pull a metric below its floor, by how much, why, and what to look at.
     Raises ConfigError for a stage, slice or metric that the run doesn't have, and for a metric of
     which less is better.
     """
     __tracebackhide__ = True
     stage = stage or str(run.manifest["stages"][-1])
-    rows = _rows(run, floors, stage, slice)
+    try:
+        rows = _rows(run, floors, stage, slice)
+    except ConfigError as error:  # the caller's line is at fault, so it is the last one shown
+        raise ConfigError(str(error)) from None
     wrong = {name: list(_wrong(rows[name], name, floor)) for name, floor in floors.items()}
     short = [name for name, said in wrong.items() if said]
     if short:
         said = dict.fromkeys(line for name in short for line in wrong[name])
         where = f"stage {stage!r}" + (f", slice {slice!r}" if slice is not None else "")
-        questions = list(_questions(run, short, stage, slice))
+        below = {name: floors[name] for name in short if _below(rows[name], floors[name])}
+        questions = list(_questions(run, below, stage, slice))
         lines = [
             f"run {run.run_id}, {where}:",
             *(f"  {line}" for line in said),
@@ -87,7 +92,8 @@ def _known(table: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
     found = table.filter(pl.col(column) == name)
     if found.is_empty():
         there = ", ".join(table[column].unique(maintain_order=True).to_list()) or "none"
-        raise ConfigError(f"the run has no {column} {name!r}; it has {there}")
+        more = f"; {MEASURED}" if column == "metric" else ""
+        raise ConfigError(f"the run has no {column} {name!r}; it has {there}{more}")
     return found
 
 
@@ -96,12 +102,16 @@ def _wrong(row: Mapping[str, Any], name: str, floor: float) -> Iterator[str]:
     mean, n = row["mean"], row["n"]
     if n == 0 or mean is None or math.isnan(mean):
         yield f"{name} is undefined: no question has a value for it (floor {floor:g})"
-    elif mean < floor - ROUNDING:
+    elif _below(row, floor):
         yield f"{name} is {mean:.4f}, below the floor of {floor:g}"
         yield _worth(n)
     if row["n_error"]:
         verb = "is" if row["n_error"] == 1 else "are"
         yield f"{plural(row['n_error'], 'question')} ended in an error and {verb} in no mean"
+
+
+def _below(row: Mapping[str, Any], floor: float) -> bool:
+    return row["n"] > 0 and row["mean"] is not None and row["mean"] < floor - ROUNDING
 
 
 def _worth(n: int) -> str:
@@ -117,14 +127,20 @@ def _worth(n: int) -> str:
     )
 
 
-def _questions(run: Tables, metrics: Sequence[str], stage: str, part: str | None) -> Iterator[str]:
-    """The questions with less than all of a metric, worst first, and why each failed."""
+def _questions(
+    run: Tables, below: Mapping[str, float], stage: str, part: str | None
+) -> Iterator[str]:
+    """The questions that pull a metric below its floor, the farthest first, and those with errors.
+
+    below: metric → the floor that it is under.
+    """
     asked = run.questions.select("question_id", "question", "slices")
     if part is not None:
         asked = asked.filter(pl.col("slices").list.contains(part))
     numbers = run.per_query.filter(pl.col("stage") == stage)
-    worst = pl.min_horizontal(*(pl.col(name).fill_nan(None) for name in metrics))
-    short = (pl.col("worst") < 1) | (pl.col("status") == "error")
+    gaps = [(pl.col(name).fill_nan(None) - floor) for name, floor in below.items()]
+    worst = pl.min_horizontal(*gaps, pl.lit(None, pl.Float64))
+    short = (pl.col("worst") < -ROUNDING) | (pl.col("status") == "error")
     bad = numbers.with_columns(worst=worst).filter(short)
     why = run.failures.select("question_id", "code", at="stage", ended="status")
     rows = bad.join(asked, on="question_id").join(why, on="question_id", how="left")
@@ -133,14 +149,23 @@ def _questions(run: Tables, metrics: Sequence[str], stage: str, part: str | None
         return
     yield f"{plural(rows.height, 'question')} fell short:"
     for row in rows.head(SHOWN).iter_rows(named=True):
-        reason = f"{row['code']} at {row['at']}" if row["code"] else row["ended"] or row["status"]
-        yield f"  {row['question_id']}  {reason}  {_short(row['question'])}"
+        yield f"  {row['question_id']}  {_reason(row, below)}  {_short(row['question'])}"
         yield from _error(run, row["question_id"], stage)
     if rows.height > SHOWN:
         yield f"  … and {rows.height - SHOWN} more: run.failures has them all"
     lost = rows.drop_nulls("code").group_by("code").agg("question_id").sort("code")
     codes = sorted(lost.iter_rows(), key=lambda item: -len(item[1]))
     yield from (f"look at {line}" for line in advice([(code, ids) for code, ids in codes]))
+
+
+def _reason(row: Mapping[str, Any], below: Mapping[str, float]) -> str:
+    """`recall@3 0.500, RERANK_DEMOTED_GOLD at reranked`: in what it fell short, and why."""
+    if row["status"] == "error":
+        return "error"
+    value = {name: row[name] for name in below}
+    short = [f"{name} {v:.3f}" for name, v in value.items() if v is not None and v < below[name]]
+    end = f"{row['code']} at {row['at']}" if row["code"] else row["ended"] or row["status"]
+    return ", ".join([*short, "all gold there, further down" if end == "success" else end])
 
 
 def _error(run: Tables, question_id: str, stage: str) -> Iterator[str]:

@@ -19,7 +19,6 @@ from rayeval.answer.citations import mark, marks
 from rayeval.answer.refusals import Counted, begins, explains, refuses
 from rayeval.words import blank
 
-CONTEXT = "context"
 _BRACKETED = re.compile(r"\[(.*)\]", re.DOTALL)
 
 COUNTS = ("given", "refused", "begin", "explain")
@@ -29,15 +28,17 @@ which they are, those that begin like one, and those that only go on to say what
 Hit = Mapping[str, Any]
 
 
-def handed(stage: str, hits: Sequence[Hit] | None, sent: Sequence[str | None]) -> list[Hit] | None:
+def handed(
+    hits: Sequence[Hit] | None, sent: Sequence[str | None], *, context: bool
+) -> list[Hit] | None:
     """What an answer was handed, best first; None where nobody knows.
 
-    hits: of the question at `stage`, with `text`; None: it has no such list. sent: texts that the
-    tool kept of the model's input.
+    hits: of the question at one stage, with `text`; None: it has no such list. sent: texts that the
+    tool kept of the model's input. context: the stage is the one that hands over.
     """
     if hits is None:
         return None
-    if stage == CONTEXT or not hits:
+    if context or not hits:
         return list(hits)
     texts = [text for text in sent if text]
     return [hit for hit in hits if hit["text"] and any(hit["text"] in t for t in texts)] or None

@@ -38,6 +38,12 @@ def locked(
     """
     if not pins:
         return Locked("the run names no judge")
+    if pins.get("origin"):
+        return Locked(
+            f"the verdicts of {pins['model']} came with {pins['origin']}, and nobody knows by "
+            "which model, so that no calibration can be of it",
+            "judge the answers with `score --judge`",
+        )
     records = [record for part in known.values() for record in part]
     for task in deciding(tasks):
         valid = [record for record in records if record.is_of(pins, task)]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import jsonschema
 
 from rayeval.chat.engine import Reply
+from rayeval.errors import text_of
 from rayeval.strict_json import once
 
 SHOWN = 40
@@ -78,7 +79,7 @@ def _finite(text: str) -> float:
 
 def _plain(error: Exception) -> str:
     """What an error says, without halves of characters."""
-    return str(error).encode("utf-8", "replace").decode()[:200]
+    return text_of(error, named=False)[:200]
 
 
 def _refuse(name: str) -> Any:

@@ -14,7 +14,7 @@ from rayeval.chat.config import Vllm
 from rayeval.chat.engine import Failed, Reply, Request
 from rayeval.chat.record import digest, known, reply
 from rayeval.chat.running import end, library, running
-from rayeval.errors import InfrastructureError
+from rayeval.errors import InfrastructureError, text_of
 from rayeval.live.log import Log
 from rayeval.live.retry import AGAIN
 
@@ -99,7 +99,9 @@ class VllmEngine:
                 yield from self._computed(batch[:middle])
                 yield from self._computed(batch[middle:])
                 return
-            yield self._failed(*batch[0], f"vLLM can't take the request: {error}")
+            yield self._failed(
+                *batch[0], f"vLLM can't take the request: {text_of(error, named=False)}"
+            )
             return
         for (name, request), output in zip(batch, outputs, strict=True):
             if output.outputs[0].finish_reason in WHOLE:

@@ -13,7 +13,7 @@ Baseline = Annotated[
 ]
 Shared = Annotated[
     Literal["all", "shared"],
-    typer.Option("--on", help="`shared`: on the questions that both runs have."),
+    typer.Option("--on", help="`shared`: on the questions that both runs, and both traces, have."),
 ]
 Allow = Annotated[
     list[str] | None,
@@ -25,6 +25,10 @@ Allow = Annotated[
 Calibration = Annotated[
     list[str] | None,
     typer.Option("--calibration", metavar="FILE", help="What `judge calibrate` wrote."),
+]
+
+Purpose = Annotated[
+    str | None, typer.Option("--purpose", help="Why you look, for the ledger of the test split.")
 ]
 
 
@@ -46,10 +50,7 @@ def compare(
         str | None,
         typer.Option("--metrics", metavar="LIST", help="Metrics with intervals by slice."),
     ] = None,
-    purpose: Annotated[
-        str | None,
-        typer.Option("--purpose", help="Why you look, for the ledger of the test split."),
-    ] = None,
+    purpose: Purpose = None,
     calibration: Calibration = None,
     poisson: Annotated[
         bool, typer.Option("--poisson", help="Shard by shard, as runs too large to be held are.")

@@ -15,6 +15,10 @@ def export(
         str, typer.Option("--format", metavar="trec|beir|ragas", help="Which tool's files.")
     ],
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="A new or empty folder.")],
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", metavar="C", help="Documents [where they were at the run]."),
+    ] = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> None:
@@ -28,7 +32,7 @@ def export(
     from rayeval.execution.runs import load
     from rayeval.report.plain import printable
 
-    names, notes = export_run(load(run, runs), kind, out)
+    names, notes = export_run(load(run, runs), kind, out, corpus)
     if json:
         options.print_json({"path": out, "files": names, "notes": notes})
         return

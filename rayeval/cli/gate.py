@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rayeval.cli import options
-from rayeval.cli.compare import Allow, Calibration, Shared, allowed
+from rayeval.cli.compare import Allow, Calibration, Purpose, Shared, allowed
 
 
 def gate(
@@ -21,6 +21,7 @@ def gate(
     on: Shared = "all",
     allow: Allow = None,
     calibration: Calibration = None,
+    purpose: Purpose = None,
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> int:
@@ -40,7 +41,7 @@ def gate(
     base = None if baseline is None else named(baseline, runs)
     judged = judge(
         wanted, load(run, runs), base, shared=on == "shared", allow=allowed(allow),
-        calibration=calibration or (),
+        calibration=calibration or (), purpose=purpose,
     )  # fmt: skip
     folder = write_gates(judged, runs)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -17,6 +17,7 @@ from rayeval.cli.export import export
 from rayeval.cli.formats import HitsCommand
 from rayeval.cli.gate import gate
 from rayeval.cli.golden import golden
+from rayeval.cli.heedless import Heedless
 from rayeval.cli.init import init
 from rayeval.cli.judge import judge
 from rayeval.cli.options import print_json
@@ -29,7 +30,14 @@ from rayeval.cli.show import show
 from rayeval.cli.validate import validate
 from rayeval.cli.verify import verify
 from rayeval.cli.view import view
-from rayeval.errors import EXIT_INFRASTRUCTURE, EXIT_INVALID, EXIT_PASS, RayevalError
+from rayeval.errors import (
+    EXIT_INFRASTRUCTURE,
+    EXIT_INTERRUPTED,
+    EXIT_INVALID,
+    EXIT_PASS,
+    RayevalError,
+    text_of,
+)
 from rayeval.report.plain import printable
 
 UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -42,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Prove that a change to a retrieval pipeline helped: for which questions, at which stage.",
     epilog="Exit codes: 0 pass · 1 a gate failed · 2 configuration or data invalid · "
-    "3 inconclusive · 4 infrastructure failure.",
+    "3 inconclusive · 4 infrastructure failure · 130 interrupted.",
 )
 for command in (
     init,
@@ -79,6 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    sys.stderr = Heedless(sys.stderr)
     sys.exit(_written(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -108,17 +117,20 @@ def run_command(arguments: list[str]) -> int:
     except UsageError as error:
         error.show(file=sys.stderr)
         return _fail(arguments, "UsageError", error.format_message(), EXIT_INVALID, said=True)
-    except (typer.Abort, KeyboardInterrupt):
-        return _fail(arguments, "Interrupted", "interrupted; `rayeval resume RUN` goes on", 4)
+    except typer.Abort:  # at a question that it asks
+        result = EXIT_INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
         # Click exits with 1, which here means a failed gate, when nobody reads any more.
         raise BrokenPipeError from error
     except (OSError, MemoryError) as error:
-        return _fail(arguments, "InfrastructureError", f"{type(error).__name__}: {error}", 4)
+        return _fail(arguments, "InfrastructureError", text_of(error), 4)
     except BaseException as error:  # noqa: BLE001 - a bug has exit code 4; a panic is no Exception
         traceback.print_exc()
-        said = f"unexpected {type(error).__name__}: {error} (please report it with the lines above)"
+        said = f"unexpected {text_of(error)} (please report it with the lines above)"
         return _fail(arguments, "Unexpected", said, EXIT_INFRASTRUCTURE)
+    if result == EXIT_INTERRUPTED:  # typer makes it of a KeyboardInterrupt
+        said = "interrupted; `rayeval resume RUN` goes on with a run that had begun"
+        return _fail(arguments, "Interrupted", said, EXIT_INTERRUPTED)
     return result if isinstance(result, int) else EXIT_PASS
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -64,6 +65,14 @@ def score(
     sort: Annotated[
         Sort | None, typer.Option("--sort", help="Order hits by score, not as they are listed.")
     ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--role",
+            metavar="STAGE=ROLE",
+            help="What a stage does [by its name]: arm, fused, reranked, context; repeatable.",
+        ),
+    ] = None,
     judge: Annotated[
         str | None,
         typer.Option("--judge", metavar="FILE", help="YAML whose `judge:` judges the answers."),
@@ -104,6 +113,7 @@ def score(
         relevant=relevant,
         cutoffs=_listed(cutoffs),
         any_order=sort is not None,
+        roles=_roles(role or ()),
         refusals=refusals.value,
         keep_trace=keep_trace,
         judge=judge,
@@ -118,6 +128,20 @@ def score(
         result = scored(golden, trace, how, bars)
     options.print_json(result.summary()) if json else print(run_text(result))  # noqa: T201
     return exit_code(result.summary()["status"])
+
+
+def _roles(texts: Sequence[str]) -> dict[str, str]:
+    """`elastic=arm` → what the stage does."""
+    from rayeval.execution.score.config import ROLES
+
+    pairs = [text.rpartition("=") for text in texts]
+    for text, (stage, _, role) in zip(texts, pairs, strict=True):
+        if not stage or role not in ROLES:
+            raise typer.BadParameter(
+                f"--role {text}: expected STAGE=ROLE with a role of {', '.join(ROLES)}, "
+                "e.g. --role elastic=arm"
+            )
+    return {stage: role for stage, _, role in pairs}
 
 
 def _listed(text: str | None) -> list[str] | None:

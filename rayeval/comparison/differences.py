@@ -14,6 +14,10 @@ ASIDE = ("name", "environment", "placement", "latency", "golden", "metrics", "ju
 """Parts of a configuration that don't change what a pipeline finds."""
 KINDS = ("golden", "metrics", "tokenizer", "analyzer", "hardware", "judge")
 """What may be allowed to differ on demand."""
+ONE_JUDGE = (
+    "compare only under one judge, revision and prompt: judge the baseline's stored answers again"
+)
+FILES = {"trace": "trace", "chunks": "chunk table"}
 BY_TOKENS = ("context_tokens", "tokens_per_gold_char")
 """Metrics that count tokens, besides those at a budget such as `recall@1200tok`."""
 
@@ -24,7 +28,9 @@ def settings(base: Tables, new: Tables) -> dict[str, tuple[Any, Any]]:
     return {
         name: (was, is_)
         for name, was, is_ in _differing(one, other)
-        if name.partition(".")[0] not in ASIDE and not name.endswith((".path", ".paths", ".label"))
+        if name.partition(".")[0] not in ASIDE
+        and not name.endswith((".path", ".paths", ".label"))
+        and name != "chunks"  # files too, of a scored trace
     }
 
 
@@ -33,8 +39,9 @@ def changed(base: Tables, new: Tables) -> list[str]:
     found = settings(base, new)
     lines = [f"{name}: {_shown(was)} → {_shown(is_)}" for name, (was, is_) in found.items()]
     sides = [run.manifest for run in (base, new)]
-    before, after = ((side.get("trace") or {}).get("sha256") for side in sides)
-    lines += ["the trace: its hits are others"] if before != after else []
+    for part, said in (("trace", "its hits are others"), ("chunks", "its file is another")):
+        before, after = ((side.get(part) or {}).get("sha256") for side in sides)
+        lines += [f"the {FILES[part]}: {said}"] if before != after else []
     before, after = (side["corpus"].get("snapshot") for side in sides)
     return lines + (["the corpus: its documents are others"] if before != after else [])
 
@@ -102,13 +109,10 @@ def _obstacles(base: Tables, new: Tables) -> Iterator[tuple[str, str]]:
             ),
         )
     if judges := "; ".join(_judges(base, new)):
-        yield (
-            "judge",
-            (
-                f"the judge is another ({judges}), and its metrics compare only under one judge, "
-                "revision and prompt: judge the baseline's stored answers again"
-            ),
-        )
+        yield "judge", f"the judge is another ({judges}), and its metrics {ONE_JUDGE}"
+    if name := _unknown_judge(base, new):
+        said = f"both traces have verdicts of {name}, and neither says by which model"
+        yield "judge", f"the judge may be another ({said}), and its metrics {ONE_JUDGE}"
     for arm, one, other in _analyzers(base, new):
         yield (
             "analyzer",
@@ -157,6 +161,17 @@ def _judges(base: Tables, new: Tables) -> Iterator[str]:
         if was["hash"] != is_["hash"]:
             said = (f"{p['name']} {p['version']} ({p['hash'][:12]})" for p in (was, is_))
             yield f"prompt of {task}: {' → '.join(said)}"
+
+
+def _unknown_judge(base: Tables, new: Tables) -> str | None:
+    """Whose verdicts both have, where they came with the traces and nobody can tell it is one."""
+    one, other = (run.manifest.get("judge") or {} for run in (base, new))
+    same = one.get("origin") and one == other and _trace_of(base) != _trace_of(new)
+    return str(one["model"]) if same else None
+
+
+def _trace_of(run: Tables) -> Any:
+    return (run.manifest.get("trace") or {}).get("sha256")
 
 
 def _analyzers(base: Tables, new: Tables) -> Iterator[tuple[str, str, str]]:

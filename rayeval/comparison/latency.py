@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import polars as pl
 
@@ -40,9 +42,9 @@ def latency_deltas(
         measured(new), on=["stage", "question_id"], how="inner", suffix="_new"
     )
     rows = [
-        _delta(stage, name, part, q, seed=seed, count=count)
+        row
         for (stage,), part in both.group_by("stage", maintain_order=True)
-        for name, q in QUANTILES.items()
+        for row in _deltas(stage, part, seed=seed, count=count)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -53,12 +55,15 @@ def codes(clusters: pl.Series) -> Ints:
     return result
 
 
-def _delta(
-    stage: object, name: str, part: pl.DataFrame, q: float, *, seed: int, count: int
-) -> tuple[object, ...]:
-    clusters = codes(part["cluster"])
+def _deltas(
+    stage: object, part: pl.DataFrame, *, seed: int, count: int
+) -> Iterator[tuple[object, ...]]:
+    """A row for each quantile."""
+    clusters, levels = codes(part["cluster"]), list(QUANTILES.values())
     sides: list[Floats] = [part[c].to_numpy() for c in ("latency_ms", "latency_ms_new")]
-    drawn = [quantile_replicates(s, clusters, q, seed=seed, count=count) for s in sides]
-    low, high = percentile_interval(drawn[1] - drawn[0])
-    before, after = (float(np.quantile(side, q)) for side in sides)
-    return stage, name, before, after, after - before, low, high, part.height
+    drawn = [quantile_replicates(s, clusters, levels, seed=seed, count=count) for s in sides]
+    before, after = (np.quantile(side, levels) for side in sides)
+    for place, name in enumerate(QUANTILES):
+        low, high = percentile_interval(drawn[1][:, place] - drawn[0][:, place])
+        was, is_ = float(before[place]), float(after[place])
+        yield stage, name, was, is_, is_ - was, low, high, part.height

@@ -156,9 +156,7 @@ def _latency(
         before = _timed(pairs.base.run, stage, gate.slice).select("question_id", "latency_ms")
         rows = rows.join(before, on="question_id", how="inner", suffix="_base")
     if rows.is_empty():
-        where = f"{stage} in slice {gate.slice}" if gate.slice else stage
-        said = f"no question was timed alone at {where}: set `latency: {{sample: 50}}`"
-        return replace(UNKNOWN, obstacle=said)
+        return replace(UNKNOWN, obstacle=_untimed(gate, kind, stage, run, pairs))
     asked = [run] if kind not in RELATIVE or pairs is None else [run, pairs.base.run]
     shares = [_timed_share(one, stage, gate.slice) for one in asked]
     coverage, errors = min(one for one, _ in shares), max(two for _, two in shares)
@@ -169,12 +167,32 @@ def _latency(
         worse = float((sides[0] > sides[1] + SAME).sum())
         return Measured(worse, math.nan, math.nan, rows.height, count, coverage, errors)
     values = [float(np.quantile(side, q)) for side in sides]
-    drawn = [quantile_replicates(s, clusters, q, seed=seed) for s in sides]
+    drawn = [quantile_replicates(s, clusters, [q], seed=seed)[:, 0] for s in sides]
     value, spread = (
         (values[0], drawn[0]) if len(sides) == 1 else (values[1] - values[0], drawn[1] - drawn[0])
     )
     low, high = percentile_interval(spread, tail=1 - gate.confidence)
     return Measured(value, low, high, rows.height, count, coverage, errors)
+
+
+def _untimed(gate: Gate, kind: str, stage: str, run: Tables, pairs: Pairs | None) -> str:
+    """What has no times, of the run or of its baseline; what has; and how there would be some."""
+    lacks, called = run, ""
+    if kind in RELATIVE and pairs is not None and not _timed(run, stage, gate.slice).is_empty():
+        lacks, called = pairs.base.run, " of the baseline"
+    where = f"{stage} in slice {gate.slice}" if gate.slice else stage
+    timed = latency.measured(lacks)["stage"].unique().to_list()
+    order = [name for name in measured_stages(lacks) if name in timed]
+    order += sorted(set(timed) - set(order))
+    if "trace" not in lacks.manifest:
+        have = f" (there are times of {', '.join(order)})" if order else ""
+        return (
+            f"no question{called} was timed alone at {where}{have}: set `latency: {{sample: 50}}`"
+        )
+    said = f"the trace{called} gives no `latency_ms` at {where}"
+    if not order:
+        return f"{said}, nor at any stage: record it where the pipeline does its work"
+    return f"{said}; a trace is timed by stage, this one at {', '.join(order)}: name one of these"
 
 
 def _apart(pairs: Pairs) -> bool:

@@ -14,6 +14,7 @@ from rayeval.columns import Floats, Ints
 from rayeval.errors import PairingError
 from rayeval.metrics.answers.per_answer import UNJUDGED
 from rayeval.metrics.totals import SYNTHETIC
+from rayeval.report.lacking import absent
 from rayeval.report.tables import Tables, measured_stages
 from rayeval.words import plural
 
@@ -63,6 +64,8 @@ class Pairs:
     """Only in the baseline."""
     added: tuple[str, ...]
     """Only in the new run."""
+    shared: bool = False
+    """A question that the trace of either run lacks is none of that run's."""
 
     @cached_property
     def clusters(self) -> Ints:
@@ -110,21 +113,25 @@ def measured(run: Tables, stage: str) -> tuple[str, ...]:
 def pair(base: Tables, new: Tables, *, shared: bool = False) -> Pairs:
     """The questions of both runs.
 
-    shared: compare on those that both have, rather than refusing.
+    shared: compare on those that both have, and the traces of both, rather than refusing.
     Raises PairingError for different sets of questions, or none in common.
     """
     before = base.select("questions", ["question_id"])["question_id"]
     questions = new.select("questions", NEEDED)
     after = questions["question_id"]
+    if shared:
+        before, after = (ids.filter(~ids.is_in(absent(run).implode()))
+                         for ids, run in ((before, base), (after, new)))  # fmt: skip
     lost = before.filter(~before.is_in(after.implode())).unique().sort().to_list()
     added = after.filter(~after.is_in(before.implode())).unique().sort().to_list()
-    questions = questions.filter(after.is_in(before.implode())).sort("question_id")
+    both = after.filter(after.is_in(before.implode()))
+    questions = questions.filter(pl.col("question_id").is_in(both.implode())).sort("question_id")
     if (lost or added) and not shared:
         raise PairingError(_different(base, new, lost, added, questions.height))
     if questions.is_empty():
         raise PairingError(f"runs {new.run_id} and {base.run_id} have no question in common")
     ids = questions["question_id"]
-    return Pairs(Side(base, ids), Side(new, ids), questions, tuple(lost), tuple(added))
+    return Pairs(Side(base, ids), Side(new, ids), questions, tuple(lost), tuple(added), shared)
 
 
 def _different(

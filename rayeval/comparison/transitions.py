@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from rayeval.comparison.pairs import Pairs
+from rayeval.report.ended import place
 from rayeval.report.tables import Tables
-
-ABSENT = "not answerable"
+from rayeval.report.whole import ABSENT
 
 
 def transitions(pairs: Pairs) -> pl.DataFrame:
@@ -41,5 +41,5 @@ def counted(ends: pl.DataFrame) -> dict[str, int]:
 
 def _ends(run: Tables) -> pl.DataFrame:
     ended = pl.when(pl.col("status") == "failed").then("code").otherwise("status")
-    failures = run.select("failures", ["question_id", "status", "code", "stage"])
-    return failures.select("question_id", ended.alias("end"), "stage")
+    columns = ["question_id", "status", "code", "stage", "observed_stages"]
+    return run.select("failures", columns).select("question_id", ended.alias("end"), place())

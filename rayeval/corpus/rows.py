@@ -40,9 +40,8 @@ def decoded(data: bytes, found: Findings, *, at: int = 0) -> str | None:
 
 def from_json_lines(path: str) -> Iterator[Record]:
     """One document per line; empty lines are skipped, and a U+FEFF before the first."""
-    fs, inner = files.open_fs(path)
     at = 0
-    with fs.open_input_stream(inner) as stream:
+    with files.reading(path) as stream:
         for number, data in enumerate(io.BufferedReader(stream), start=1):
             found = Findings(path, number)
             text = decoded(data, found, at=at)
@@ -84,7 +83,7 @@ def from_parquet(path: str) -> Iterator[Record]:
                 yield from _from_batches(file, path)
     except (pa.ArrowException, OSError) as error:
         found = Findings(path)
-        found.add("unreadable_parquet", f"{error}; expected a whole Parquet file")
+        found.add("unreadable_parquet", f"cut off or damaged ({error}); write it again")
         yield None, found.problems
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from rayeval import files
+from rayeval import files, packed
 from rayeval.corpus.extract import EXTRACTED
 from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.words import plural
@@ -22,8 +22,9 @@ FORMATS = {
 }
 """A file whose text is one document, by its extension in any case."""
 DOCUMENTS = (*FORMATS, *EXTRACTED)
-TABLES = (".jsonl", ".ndjson", ".parquet")
-"""A file that holds many documents."""
+LINES = (".jsonl", ".ndjson")
+TABLES = (*LINES, ".parquet")
+"""A file that holds many documents; one of lines may be packed (x.jsonl.gz)."""
 FILES_PER_UNIT = 256
 EXTRACTED_PER_UNIT = 8
 """Finding the text of a file takes seconds, so that many workers share them out."""
@@ -82,8 +83,9 @@ def fingerprint(unit: Unit) -> str:
 
 
 def extension(name: str) -> str:
-    """The last extension with its dot, in lower case."""
-    return PurePosixPath(name).suffix.lower()
+    """The last extension with its dot, in lower case; of packed lines the inner one."""
+    inner = packed.extension(name)
+    return inner if inner in LINES else PurePosixPath(name).suffix.lower()
 
 
 def _chosen(names: list[str], include: Sequence[str] | None) -> list[str]:

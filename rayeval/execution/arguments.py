@@ -76,6 +76,15 @@ def flag(value: Any, name: str) -> bool:
     raise _wrong(name, value, "True or False")
 
 
+def mapping(value: Any, name: str) -> dict[str, str]:
+    """Text by text; which of it is right is said later."""
+    if isinstance(value, Mapping) and all(
+        isinstance(t, str) for pair in value.items() for t in pair
+    ):
+        return dict(value)
+    raise _wrong(name, value, "names and what each one is, such as {'elastic': 'arm'}")
+
+
 def cutoffs(value: Any, name: str) -> list[int | str] | None:
     """Whole numbers, and budgets such as 1200tok; which of these are right is said later."""
     if value is None:

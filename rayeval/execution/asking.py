@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rayeval.errors import ConfigError, DataError, RowError
+from rayeval.errors import ConfigError, DataError, RowError, text_of
 from rayeval.execution.job import Options
 from rayeval.execution.runs import Run
 from rayeval.execution.score import ScoreOptions, score_tables
@@ -106,9 +106,9 @@ def _asked(
         elapsed = 1000 * (time.perf_counter() - start)
         return row | {"hits": hits_of(found)[:kept], "latency_ms": elapsed}
     except RowError as error:
-        return row | {"error": str(error)}
-    except Exception as error:  # noqa: BLE001 - whatever the user's search raises is the row's error
-        return row | {"error": f"{type(error).__name__}: {error}"}
+        return row | {"error": text_of(error, named=False)}
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's search: the row's error
+        return row | {"error": text_of(error)}
 
 
 def _looked_at(k: int, metrics: Sequence[str] | None) -> int | None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.errors import InfrastructureError, InputError, RowError
+from rayeval.errors import InfrastructureError, InputError, RowError, text_of
 from rayeval.execution.sound import unsound
 from rayeval.stage import Scatter, Stage
 from rayeval.tables import TEXT, conform
@@ -140,8 +140,8 @@ def _halving(
         raise
     except Exception as error:  # noqa: BLE001 - whatever a row did to a stage is that row's error
         if len(rows) == 1:
-            said = "" if isinstance(error, RowError) else f"{UNEXPECTED}{type(error).__name__}: "
-            errors[rows[0]] = f"{said}{error}"
+            meant = isinstance(error, RowError)
+            errors[rows[0]] = ("" if meant else UNEXPECTED) + text_of(error, named=not meant)
             return
         middle = len(rows) // 2
         yield from _halving(stage, batch, rows[:middle], errors, flat)

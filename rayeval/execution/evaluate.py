@@ -18,6 +18,7 @@ from rayeval.execution.cluster import choose
 from rayeval.execution.commit import commit_run
 from rayeval.execution.config import RunConfig
 from rayeval.execution.driver import Done, parts_of, rows_ahead, run_step
+from rayeval.execution.environment import refuse_unset
 from rayeval.execution.estimates import estimates
 from rayeval.execution.executor import Executor
 from rayeval.execution.hints import hints
@@ -77,6 +78,8 @@ def execute(job: Job, watcher: Watcher) -> Run:
         job.pin(inputs.pins)
         watcher.say(f"run {job.run_id}")
         plan = make_plan(job.of_run, inputs, job.options.limit, job.options.root)
+        if not (job.options.ray or job.options.ray_address):  # else workers have their own
+            refuse_unset(job.of_run, plan, job.options.root)
         odd = [str(problem) for problem in hints(job.of_run, job.config_path)]
         for line in odd:
             watcher.say(f"warning  {line}")

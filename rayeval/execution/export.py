@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from rayeval.errors import ConfigError
 from rayeval.execution.runs import Run
+from rayeval.execution.whole import with_documents
 from rayeval.files import is_folder, list_files
 from rayeval.interop.out.beir import write_beir
 from rayeval.interop.out.exported import Exported
@@ -28,16 +29,19 @@ NAMED = 5
 """Questions that a note names."""
 
 
-def export_run(run: Run, kind: str, folder: str) -> tuple[list[str], list[str]]:
+def export_run(
+    run: Run, kind: str, folder: str, corpus: str | None = None
+) -> tuple[list[str], list[str]]:
     """Writes the run as `kind` into an empty folder; returns the names of the files, and notes.
 
-    Raises ConfigError if the kind is unknown, or the folder not empty.
+    corpus: the documents of passages whose text the run doesn't hold; null: where they were.
+    Raises ConfigError if the kind is unknown, the folder not empty, or a text not to be found.
     """
     if kind not in WRITERS:
         raise ConfigError(f"unknown format {kind!r}; there are {', '.join(WRITERS)}")
     if is_folder(folder) and list_files(folder):
         raise ConfigError(f"{folder} is not empty; name another folder")
-    tables = exported(run)
+    tables = with_documents(run, exported(run), corpus)
     names = WRITERS[kind](tables, folder)
     return names, [] if kind == "ragas" else _unjudged(run, tables.judgements)
 

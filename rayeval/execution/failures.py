@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rayeval.errors import InfrastructureError, InputError
+from rayeval.errors import InfrastructureError, InputError, text_of
 from rayeval.execution import calls
 
 Failure = tuple[str, str]
@@ -17,9 +17,9 @@ def guarded(function: Callable[[Any], Any], item: Any) -> Any:
     try:
         return function(item)
     except InputError as error:
-        return "input", str(error)
+        return "input", text_of(error, named=False)
     except calls.FATAL as error:
-        return "infrastructure", f"{type(error).__name__}: {error}"
+        return "infrastructure", text_of(error)
 
 
 def checked(result: Any) -> Any:

@@ -14,12 +14,17 @@ from rayeval.execution.store import Output, read
 
 
 def paths(root: str, key: str) -> tuple[str, ...]:
-    """The files of a whole output; they never change, so they are looked up once."""
-    return _paths(files.absolute(root), key)  # the working directory may be another one soon
+    """The files of a whole output; they never change, so its manifest is read once.
+
+    Unless that is another one: somebody may delete a store, and fill it again, while this process
+    lives.
+    """
+    root = files.absolute(root)  # the working directory may be another one soon
+    return _paths(root, key, files.version(Output(root, key).manifest_path))
 
 
 @lru_cache(maxsize=256)
-def _paths(root: str, key: str) -> tuple[str, ...]:
+def _paths(root: str, key: str, version: tuple[int, int]) -> tuple[str, ...]:
     return tuple(Output(root, key).paths())
 
 

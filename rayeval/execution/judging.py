@@ -232,6 +232,12 @@ def _bound(
 def judge_of(run: Run, task: str, language: str | None) -> Judge:
     """Which judge a run had. Raises ConfigError without one."""
     pins = run.manifest.get("judge")
+    if pins and pins.get("origin"):
+        raise ConfigError(
+            f"run {run.run_id} has verdicts of {pins['model']} that came with {pins['origin']}: "
+            "by which model and prompt is not known, so no record can be bound to them. Leave out "
+            "--record, or judge the answers with `score --judge`"
+        )
     if not pins or task not in pins["prompts"]:
         raise ConfigError(f"run {run.run_id} has no judge of {task!r}")
     prompt = pins["prompts"][task]["hash"]

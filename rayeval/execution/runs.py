@@ -72,8 +72,14 @@ class Run(Stored):
 
     @cached_property
     def failures(self) -> pl.DataFrame:
-        """A row per answerable question: status, first failure, what contributed."""
-        return self._table("failures")
+        """A row per answerable question: status, first failure, what contributed; of an error also
+        `message`, what it said."""
+        from rayeval.report.errors import messages
+
+        said = messages(self)
+        return self._table("failures").join(
+            said, on="question_id", how="left", maintain_order="left"
+        )
 
     @cached_property
     def aggregate(self) -> pl.DataFrame:

@@ -78,6 +78,7 @@ class Output:
     def __init__(self, root: str, key: str) -> None:
         self.key = key
         self.folder = f"{root}/{key[:2]}/{key}"
+        self.manifest_path = f"{self.folder}/manifest.json"
 
     def commit(
         self,
@@ -118,14 +119,15 @@ class Output:
         """Declares the output whole."""
         ordered = sorted(commits, key=lambda commit: commit.part)
         value = {"commits": [asdict(commit) for commit in ordered]}
-        files.write_json(f"{self.folder}/manifest.json", value)
+        files.write_json(self.manifest_path, value)
 
     def manifest(self) -> list[Commit] | None:
         """Every partition in order, None while the output is not whole."""
-        path = f"{self.folder}/manifest.json"
-        if not files.exists(path):
+        if not files.exists(self.manifest_path):
             return None
-        return _recorded(path, lambda value: [Commit.of(one) for one in value["commits"]])
+        return _recorded(
+            self.manifest_path, lambda value: [Commit.of(one) for one in value["commits"]]
+        )
 
     def paths(self) -> list[str]:
         """The files of a whole output, partition by partition."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rayeval.golden.anchor import Place
+from rayeval.golden.nearest import Near
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Change:
     old: str | None
     new: str | None
     message: str
+    suggested: Sequence[Near] = ()
+    """Where its text may stand, the nearest first, for somebody to approve."""
 
     def json(self) -> dict[str, Any]:
         """As `anchor --json` prints it."""

@@ -14,6 +14,7 @@ from rayeval.errors import DataError, Problem
 from rayeval.golden import rewrite
 from rayeval.golden.config import Format
 from rayeval.golden.ids import id_of
+from rayeval.golden.ledger import carry
 from rayeval.golden.load import load_questions
 from rayeval.golden.problems import Report
 from rayeval.golden.records import format_of, records
@@ -106,13 +107,14 @@ def _rows(path: str, kind: Format) -> dict[str, tuple[int, dict[str, Any]]]:
 
 
 def put(golden: str, out: str, data: bytes, *, was: bytes) -> None:
-    """Writes what the golden set, read as `was`, became.
+    """Writes what the golden set, read as `was`, became; its ledger goes along.
 
     Raises DataError if another process has changed it since, so that what it wrote would be lost.
     """
     with files.locked(out):
         if files.read_bytes(golden) != was:
             raise _changed(golden, None, None, "are others by now", what="its questions")
+        carry(golden, out)
         _write(out, data)
 
 

@@ -15,6 +15,11 @@ Status = Literal["kept", "moved", "normalised", "unchecked", "ambiguous", "lost"
 ORDER: tuple[Status, ...] = ("kept", "moved", "normalised", "unchecked", "ambiguous", "lost")
 """From the best; evidence of several spans is what becomes of the worst."""
 
+WHICH = (
+    "nothing tells the places apart; give the offsets of the one that is meant, or more of the "
+    "text around it"
+)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -75,7 +80,7 @@ def _together(found: Sequence[tuple[Status, list[Place]]]) -> Outcome:
         return Outcome("lost", [], "the quote stands nowhere in the text")
     places = [place for _, some in found for place in some]
     if worst == "ambiguous":
-        return Outcome("ambiguous", places, "nothing tells the places apart; give offsets")
+        return Outcome("ambiguous", places, WHICH)
     if any(left[1] > right[0] for left, right in pairwise(places)):
         return Outcome("ambiguous", places, "the spans no longer follow each other; give offsets")
     return Outcome(worst, places)

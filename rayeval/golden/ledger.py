@@ -3,6 +3,10 @@
 A test split answers honestly only so often: whoever tunes on what it says, tunes on it. Every
 comparison that is shown is therefore entered here before it is shown, once however often it is
 shown again. CI runs use the `regression` split, which nobody counts.
+
+What counts is which questions were seen, not what their file is called: an entry says which test
+questions it was about (`asked`), and counts for every golden set in the folder that has some of
+them. Tools that write a golden set to another file take its ledger along (`carry`).
 """
 
 from __future__ import annotations
@@ -12,18 +16,26 @@ import getpass
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from rayeval import files
 from rayeval.errors import DataError, InfrastructureError, Problem
+from rayeval.golden.load import load_questions
+from rayeval.ids import made_question_id
 
+ENDING = ".ledger.jsonl"
 GUARDED = "test"
 """The split whose comparisons are counted."""
+MARKS = 32
+"""How many of its test questions stand for a golden set: the first ones in order of their texts,
+so that a copy with a few questions more or less still has most of them."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,8 @@ class Entry:
     who: str = ""
     at: str = ""
     """UTC, to the second."""
+    asked: Sequence[str] = ()
+    """`marks` of the test questions that it was about."""
 
     @property
     def pair(self) -> frozenset[str]:
@@ -51,23 +65,74 @@ def ledger_path(golden_path: str) -> str:
     """`golden.jsonl` has the ledger `golden.ledger.jsonl`."""
     folder, slash, name = golden_path.rpartition("/")
     stem, dot, _ = name.rpartition(".")
-    return f"{folder}{slash}{stem if dot and stem else name}.ledger.jsonl"
+    return f"{folder}{slash}{stem if dot and stem else name}{ENDING}"
 
 
-def entries(golden_path: str) -> list[Entry]:
+def marks(questions: pl.DataFrame) -> list[str]:
+    """What tells golden sets with the same test questions from others.
+
+    questions: with `question` and `split`.
+    """
+    asked = questions.filter(pl.col("split") == GUARDED)["question"]
+    texts = asked.str.normalize("NFC").str.strip_chars().unique().sort().head(MARKS)
+    return [made_question_id(text) for text in texts]
+
+
+def asked_of(golden_path: str) -> list[str]:
+    """`marks` of a golden set's file; none where there is no sound one."""
+    if not files.exists(golden_path):
+        return []
+    questions, _ = load_questions(golden_path)
+    return marks(pl.DataFrame(questions.select(["question", "split"])))
+
+
+def entries(golden_path: str, asked: Collection[str] = ()) -> list[Entry]:
     """Every entry, the oldest first; none where there is no ledger.
 
+    asked: the golden set's marks, by which entries beside other golden sets of the folder are
+    known to be about it too.
     What a killed writer left of a last line is no entry: nothing was shown.
     Raises DataError if a line is no entry.
     """
     path = ledger_path(golden_path)
-    return _parsed(files.read_bytes(path), path) if files.exists(path) else []
+    own = _parsed(files.read_bytes(path), path) if files.exists(path) else []
+    if not asked:
+        return own
+    others = [
+        entry
+        for other in _beside(path)
+        for entry in _parsed(files.read_bytes(other), other)
+        if not set(asked).isdisjoint(entry.asked)
+    ]
+    every: dict[frozenset[str], Entry] = {}
+    for entry in [*others, *own]:  # of the same second what is entered here came last
+        every.setdefault(entry.pair, entry)
+    return sorted(every.values(), key=lambda entry: entry.at) if others else own
+
+
+def carry(golden_path: str, out: str) -> None:
+    """Takes the ledger of a golden set along to another file that its questions are written to.
+
+    Raises DataError if a ledger is damaged, InfrastructureError if it can't be written.
+    """
+    if ledger_path(out) != ledger_path(golden_path):
+        for entry in entries(golden_path):
+            reveal(out, entry)
+
+
+def _beside(path: str) -> list[str]:
+    """The other ledgers in the folder of `path`."""
+    folder = path.rpartition("/")[0] if "/" in path else "."
+    names = [f"{folder}/{name}" for name in files.names_in(folder) if name.endswith(ENDING)]
+    here = files.absolute(path)
+    return [name for name in names if files.absolute(name) != here]
 
 
 def reveal(golden_path: str, entry: Entry) -> int:
     """Enters a comparison, unless its two runs were compared before, and waits for the disk.
 
-    An entry without `at` or `who` gets the time and the user. Call it before anything is shown.
+    Before: on this golden set, or on one beside it with the same questions. An entry without `at`
+    or `who` gets the time and the user. Call it before anything is shown.
     Returns how many comparisons there are now.
     Raises DataError if the ledger is damaged, InfrastructureError if it can't be written.
     """
@@ -78,40 +143,38 @@ def reveal(golden_path: str, entry: Entry) -> int:
             "who": entry.who or _user(golden_path),
         }
     )
-    path = ledger_path(golden_path)
-    if files.is_uri(path):
-        return _entered_whole(path, entry)
+    path, before = ledger_path(golden_path), entries(golden_path, entry.asked)
+    if any(entry.pair == other.pair for other in before):
+        return len(before)
     try:
-        with _locked(path) as handle:
-            return _entered(handle, path, entry)
+        if files.is_uri(path):
+            _enter_whole(path, entry)
+        else:
+            with _locked(path) as handle:
+                _enter(handle, path, entry)
     except OSError as error:
         raise InfrastructureError(
             f"can't write the ledger {path}: {error}. A comparison on the test split is shown only "
             "once it is entered there"
         ) from error
+    return len(entries(golden_path, entry.asked))
 
 
-def _entered(handle: int, path: str, entry: Entry) -> int:
+def _enter(handle: int, path: str, entry: Entry) -> None:
     data = os.pread(handle, os.fstat(handle).st_size, 0)
-    known = _parsed(data, path)
-    if any(entry.pair == other.pair for other in known):
-        return len(known)
+    if any(entry.pair == other.pair for other in _parsed(data, path)):
+        return
     os.ftruncate(handle, data.rfind(b"\n") + 1)  # what a killed writer left of a line
     line = _line(entry)
     if os.write(handle, line) != len(line):
         raise InfrastructureError(f"can't write the ledger {path}: the disk is full")
     os.fsync(handle)
-    return len(known) + 1
 
 
-def _entered_whole(path: str, entry: Entry) -> int:
+def _enter_whole(path: str, entry: Entry) -> None:
     """Object stores can't append: the file is written anew."""
     data = files.read_bytes(path) if files.exists(path) else b""
-    known = _parsed(data, path)
-    if any(entry.pair == other.pair for other in known):
-        return len(known)
     files.write_bytes(path, data[: data.rfind(b"\n") + 1] + _line(entry))
-    return len(known) + 1
 
 
 def _line(entry: Entry) -> bytes:
@@ -171,8 +234,3 @@ def _user(golden_path: str) -> str:
         return done.stdout.strip() or getpass.getuser()
     except (OSError, KeyError, subprocess.TimeoutExpired):
         return os.environ.get("USER") or "unknown"
-
-
-def guarded(splits: Sequence[str | None]) -> bool:
-    """Whether questions of these splits are the ledger's matter."""
-    return GUARDED in splits

@@ -22,6 +22,8 @@ class Move:
     """What its source is called now; None: as before."""
     element: str | None = None
     """Its element's id now, or that of the cell in it; None: as before."""
+    restated: bool = False
+    """Its quote is another text from now on, wherever it stands; a page no longer says where."""
 
 
 def moved(row: dict[str, Any], moves: Mapping[str, Move]) -> dict[str, Any]:
@@ -45,6 +47,10 @@ def _put(item: dict[str, Any], move: Move) -> None:
         item["element_id"], _, item["cell"] = move.element.rpartition("/")
     elif move.element is not None:
         item["element_id"] = move.element
+    if move.restated:
+        item.pop("page", None)
+        if item.get("quote") is not None or move.spans is None:
+            item["quote"] = move.quote
     if move.spans is None:
         return
     if item.get("spans") is not None or len(move.spans) > 1:

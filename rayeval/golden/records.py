@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rayeval.errors import ConfigError, InfrastructureError
+from rayeval.errors import ConfigError, DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, read_bytes
 from rayeval.golden.config import Format
 from rayeval.golden.contract import Row
@@ -19,6 +18,7 @@ from rayeval.golden.ids import id_in, id_of
 from rayeval.golden.problems import FaultError, Report
 from rayeval.golden.spreadsheet import csv_records, known_columns
 from rayeval.golden.text import BOM, decode, parse_json
+from rayeval.packed import extension
 from rayeval.tables import TIME
 
 FORMATS: dict[str, Format] = {
@@ -28,20 +28,26 @@ FORMATS: dict[str, Format] = {
     ".parquet": "parquet",
 }
 BLOCK_ROWS = 8192
+FOLDER, NO_FILE = (
+    f"{found}; name the golden set's file"
+    for found in ("this is a folder", "there is no such file")
+)
 
 
 def format_of(path: str) -> Format:
-    """The format that the file's extension names.
+    """The format that the file's extension names, of a packed file (x.jsonl.gz) the inner one.
 
-    Raises ConfigError where it names none.
+    Raises ConfigError where it names none, DataError for a folder.
     """
-    extension = PurePosixPath(path).suffix.lower()
-    if extension not in FORMATS:
-        raise ConfigError(
-            f"golden set {path}: the extension is {extension!r}, expected one of "
-            f"{', '.join(FORMATS)}; rename the file or set `golden.format`"
-        )
-    return FORMATS[extension]
+    kind = extension(path)
+    if kind in FORMATS:
+        return FORMATS[kind]
+    if is_folder(path):
+        raise DataError([Problem(path, None, None, "missing_file", FOLDER)])
+    raise ConfigError(
+        f"golden set {path}: the extension is {kind!r}, expected one of "
+        f"{', '.join(FORMATS)}; rename the file or set `golden.format`"
+    )
 
 
 def records(path: str, kind: Format, report: Report) -> Iterator[tuple[int, Any]]:
@@ -52,8 +58,8 @@ def records(path: str, kind: Format, report: Report) -> Iterator[tuple[int, Any]
     """
     try:
         if is_folder(path) or not exists(path):
-            found = "this is a folder" if is_folder(path) else "there is no such file"
-            report.at(None).problem("missing_file", f"{found}; name the golden set's file")
+            found = FOLDER if is_folder(path) else NO_FILE
+            report.at(None).problem("missing_file", found)
             return
         data = read_bytes(path)
     except OSError as error:
@@ -88,7 +94,7 @@ def _parquet(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
             yield from _rows(_microseconds(batch), first, report)
             first += batch.num_rows
     except (pa.ArrowException, OSError) as error:
-        report.at(None).problem("unreadable_file", f"not a whole Parquet file: {error}")
+        report.at(None).problem("unreadable_file", f"cut off or damaged ({error}); write it again")
 
 
 def _microseconds(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -50,11 +50,11 @@ def _by_offsets(document: Document, spans: list[Place], quote: str | None) -> li
     size = len(document.text)
     if spans[-1][1] > size:
         where = f"{_listed(spans)} lies outside the text, which has {plural(size, 'character')}"
-        raise FaultError("offset_outside_text", where + _hint(document, spans, quote))
+        raise _misplaced("offset_outside_text", where, document, spans, quote)
     if quote is not None and not _says(document.text, spans, quote):
         there = " … ".join(document.text[start:end] for start, end in spans)
         what = f"at {_listed(spans)} stands {shown(there)}, not the quote {shown(quote)}"
-        raise FaultError("quote_mismatch", what + _hint(document, spans, quote))
+        raise _misplaced("quote_mismatch", what, document, spans, quote)
     return spans
 
 
@@ -64,17 +64,26 @@ def _says(text: str, spans: Sequence[Place], quote: str) -> bool:
     return quote in ("".join(parts), " ".join(parts), "\n".join(parts))
 
 
-def _hint(document: Document, spans: Sequence[Place], quote: str | None) -> str:
-    """What may be meant by offsets that are wrong as code points."""
+def _misplaced(
+    kind: str, what: str, document: Document, spans: Sequence[Place], quote: str | None
+) -> FaultError:
+    """What is wrong with offsets, and what may be meant by them.
+
+    Where the quote stands at several places, that is what is wrong: nobody can say which is meant.
+    """
     for unit in UNITS:
         meant = Counted(document.text, unit).code_points(spans)
         if meant and (quote is None or _says(document.text, meant, quote)):
             fits = f"; the numbers fit as {unit}, which are the code points {_listed(meant)}"
-            return f"{fits}: convert them"
+            return FaultError(kind, f"{what}{fits}: convert them")
     if quote is None:
-        return "; offsets are code points of the whole file's text"
+        return FaultError(kind, f"{what}; offsets are code points of the whole file's text")
     places, _ = document.find(quote)
-    return f"; the quote stands {f'at {_listed(places)}' if places else 'nowhere in the text'}"
+    if len(places) > 1:
+        said = f"{what}; the quote stands at {_listed(places)}; {_how_to_choose(document, places)}"
+        return FaultError("quote_ambiguous", said)
+    where = f"at {_listed(places)}" if places else "nowhere in the text"
+    return FaultError(kind, f"{what}; the quote stands {where}")
 
 
 def _by_element(document: Document, element_id: str, quote: str | None) -> Place:
@@ -102,8 +111,19 @@ def _by_quote(document: Document, quote: str, page: int | None) -> Place:
         raise FaultError("quote_lost", what + "space or Unicode form; correct the quote or source")
     if len(places) > 1:
         what = f"the quote {shown(quote)} stands at {_listed(places)}"
-        raise FaultError("quote_ambiguous", what + "; give offsets, or more of the text around it")
+        raise FaultError("quote_ambiguous", f"{what}; {_how_to_choose(document, places)}")
     return places[0]
+
+
+def _how_to_choose(document: Document, places: Sequence[Place]) -> str:
+    """What tells a quote's places apart; offsets into extracted text move with the extractor."""
+    if not document.last_page:
+        return "give offsets, or more of the text around it"
+    on = [document.pages(*place) for place in places]
+    apart = len({tuple(pages) for pages in on}) == len(on)
+    listed = ", ".join("–".join(map(str, pages)) for pages in on[:5])
+    either = f"its `page` ({listed}), or " if apart else ""
+    return f"give {either}more of the text around it"
 
 
 def _on_page(document: Document, spans: Sequence[Place], page: int) -> None:

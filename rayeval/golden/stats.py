@@ -42,8 +42,9 @@ def stats(questions: pa.Table, *, detect: float) -> dict[str, Any]:
             row["slice"]: {
                 "questions": row["n"],
                 "clusters": row["clusters"],
+                "answerable": row["answerable"],
                 "detectable": row["detectable"],
-                "lacking": max(0, needed - row["n"]),
+                "lacking": max(0, needed - row["n"]) if row["answerable"] else None,
             }
             for row in sizes.iter_rows(named=True)
         },

@@ -40,8 +40,8 @@ def read(paths: Sequence[str]) -> Imported:
 
 def _parts(record: Record) -> Parts:
     if record.get("doc_id") is not None:
-        text = record.text("contents") or ""
-        return Parts(documents=[{"source_id": record.id("doc_id"), "text": text}])
+        document = {"source_id": record.id("doc_id"), "text": record.given("contents")}
+        return Parts(documents=[document])
     evidence = _evidence(record)
     answers = record.get("generation_gt")
     row = {

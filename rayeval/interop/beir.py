@@ -22,7 +22,8 @@ from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Problems, distinct_documents
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.whole import broken, extension
+from rayeval.interop.whole import broken
+from rayeval.packed import extension
 from rayeval.words import plural, verb
 
 NAME = "beir"
@@ -35,17 +36,19 @@ def read(paths: Sequence[str]) -> Imported:
     """The queries with their judgements, and the documents where a corpus is among the files."""
     corpus, queries, qrels = _files(paths)
     problems = Problems()
-    texts = _queries(queries, problems)
+    places: dict[str, Record] = {}
+    texts = _queries(queries, places, problems)
     judged = pl.concat([_qrels(path, texts, problems) for path in qrels])
     _check_once(judged, problems)
     if problems:
-        raise DataError(problems)
+        raise DataError(problems, foreign=True)
     relevance, note = relevances(judged["grade"])
     judged = judged.with_columns(relevance=relevance)
     return Imported(
         questions=judged_questions(judged, texts),
         documents=_documents(corpus, problems) if corpus else None,
         notes=[note, *_notes(judged, len(texts))],
+        places=places,
         problems=problems,
     )
 
@@ -69,14 +72,17 @@ def _files(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     return corpus, queries, qrels
 
 
-def _queries(paths: Sequence[str], problems: list[Problem]) -> dict[str, str]:
+def _queries(
+    paths: Sequence[str], places: dict[str, Record], problems: list[Problem]
+) -> dict[str, str]:
+    """Id → text; `places` gets where each stands."""
     texts: dict[str, str] = {}
     for record in records(paths, problems, kinds=[".jsonl"]):
         try:
             name = record.id("_id")
             if name in texts:
                 raise RefusedError("duplicate_question_id", f"`_id` {name!r} is there before")
-            texts[name] = record.words("text")
+            texts[name], places[name] = record.words("text"), record.place
         except RefusedError as error:
             problems.append(record.problem(error))
     return texts
@@ -131,7 +137,7 @@ def _documents(paths: Sequence[str], problems: list[Problem]) -> Iterator[dict[s
                 row = {
                     "source_id": record.id("_id"),
                     "title": record.text("title") or None,
-                    "text": record.text("text") or "",
+                    "text": record.given("text"),
                 }
                 yield record, Parts(documents=[row])
             except RefusedError as error:

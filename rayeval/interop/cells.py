@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from rayeval.errors import DataError, Problem
-from rayeval.files import open_fs
+from rayeval.files import reading
 from rayeval.interop.reading import DELIMITERS, delimiter_of, records
-from rayeval.interop.whole import broken, check_file, extension
+from rayeval.interop.whole import broken, check_file, check_kind
 
 ROW = "row number"
 """The column that says which record of its file a row was, from 0."""
@@ -26,11 +26,11 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     needed: columns that must be there.
     Raises DataError for a file that can't be read, with every row that has too many or few cells.
     """
+    check_kind(path, [*DELIMITERS])
     check_file(path)
-    if extension(path) not in DELIMITERS:
-        message = f"the extension is {extension(path)!r}, expected {' or '.join(DELIMITERS)}"
-        raise broken(path, "unknown_format", message)
     delimiter, names = header(path)
+    if not any(names):
+        raise broken(path, "missing_field", "the first line names no columns", 1)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise broken(path, "field_twice", f"column {twice[0]!r} is there twice", 1)
@@ -43,17 +43,18 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
 
 def header(path: str) -> tuple[str, list[str]]:
     """What stands between cells, and the columns' names."""
-    fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    with reading(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
         first = next(lines, "")
         delimiter = delimiter_of(path, first)
         rows = csv.reader(chain([first], lines), delimiter=delimiter)
-        return delimiter, [name.strip() for name in next(rows, [])]
+        try:
+            return delimiter, [name.strip() for name in next(rows, [])]
+        except csv.Error as error:
+            raise broken(path, "invalid_csv", f"{error}; quote the cell", 1) from error
 
 
 def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
-    fs, inner = open_fs(path)
     ragged: list[object] = []
 
     def skipped(row: object) -> str:
@@ -74,10 +75,12 @@ def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
         ),
     }
     try:
-        with fs.open_input_stream(inner) as stream:
+        with reading(path) as stream:
             table = pa_csv.read_csv(stream, **options).slice(1)
     except (pa.ArrowException, OSError) as error:
         raise broken(path, "invalid_csv", f"{error}; save it as CSV in UTF-8") from error
+    except UnicodeDecodeError as error:  # of a line with too many or few cells
+        raise broken(path, "not_utf8", f"{error}; save it as UTF-8") from error
     if ragged:
         raise _ragged(path)
     return table
@@ -88,7 +91,11 @@ def _ragged(path: str) -> DataError:
     problems: list[Problem] = []
     for _ in records([path], problems, kinds=tuple(DELIMITERS)):
         pass
-    return DataError(problems) if problems else broken(path, "invalid_csv", "cells don't line up")
+    return (
+        DataError(problems, foreign=True)
+        if problems
+        else broken(path, "invalid_csv", "cells don't line up")
+    )
 
 
 def located(

@@ -9,6 +9,7 @@ are given, the `corpus_id` itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from rayeval.ids import made_question_id
@@ -16,7 +17,8 @@ from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, imported
 from rayeval.interop.reading import TEXT_FILES, listed, records, text_files
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.whole import broken, extension
+from rayeval.interop.whole import broken
+from rayeval.packed import extension
 
 NAME = "chroma"
 FILES = "questions_df.csv, and its corpora as .md or .txt files"
@@ -39,7 +41,7 @@ def read(paths: Sequence[str]) -> Imported:
         notes=notes,
     )
     documents = [{"source_id": name, "text": text} for name, text in texts.items()]
-    return Imported(found.questions, documents or None, notes=notes, problems=found.problems)
+    return replace(found, documents=documents or None)
 
 
 def _parts(record: Record, sources: dict[str, str]) -> Parts:

@@ -56,7 +56,7 @@ def read(paths: Sequence[str]) -> Imported:
     frames = [_first(_rows(path, notes, problems), path, notes) for path in paths]
     _check_order(frames, problems)
     if problems:
-        raise DataError(problems)
+        raise DataError(problems, foreign=True)
     table = foreign(pl.concat(frames))
     columns = [set(header(path)[1]) for path in paths]
     return Imported(

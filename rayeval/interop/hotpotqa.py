@@ -31,7 +31,10 @@ def read(paths: Sequence[str]) -> Imported:
 
 
 def _parts(record: Record) -> Parts:
-    paragraphs = dict(_pairs(record, "context", "sentences"))
+    paragraphs = {
+        title: record.inner({"sentences": told}, title).texts("sentences")
+        for title, told in _pairs(record, "context", "sentences")
+    }
     evidence: list[Row] = []
     for at, (title, number) in enumerate(_pairs(record, "supporting_facts", "sent_id")):
         fact = f"`supporting_facts[{at}]`"
@@ -39,7 +42,7 @@ def _parts(record: Record) -> Parts:
         if sentences is None:
             message = f"{fact} names {title!r}, which is no paragraph of `context`"
             raise RefusedError("unknown_source", message)
-        if not isinstance(number, int) or not 0 <= number < len(sentences):
+        if type(number) is not int or not 0 <= number < len(sentences):
             message = f"{fact} is sentence {number!r} of {title!r}, which has {len(sentences)}"
             raise RefusedError("unknown_sentence", message)
         entry = _place(title, sentences, number)
@@ -66,9 +69,10 @@ def _pairs(record: Record, field: str, second: str) -> list[tuple[str, Any]]:
         return list(zip(titles, others, strict=True))
     pairs = record.items(field)
     for pair in pairs:
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+        if not isinstance(pair, list) or len(pair) != 2:
             raise record.wrong(field, pair, "pairs that begin with a title")
-    return [(title, other) for title, other in pairs]
+    titles = record.inner({field: [title for title, _ in pairs]}, "titles").texts(field)
+    return list(zip(titles, (other for _, other in pairs), strict=True))
 
 
 def _joined(sentences: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from rayeval.errors import Problem
+from rayeval.interop.records import Record
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,9 @@ class Imported:
     """Tables of schema FOREIGN; a question's rows stand together."""
     answers: Iterable[pa.Table] | None = None
     """Tables of schema ANSWERS."""
+    verdicts: Iterable[pa.Table] | None = None
+    """Tables of schema VERDICTS: what the tool's own judge said of the answers. Only `score` reads
+    them."""
     systems: Mapping[str, Iterable[dict[str, Any]]] = field(default_factory=dict)
     """Where several systems answered the same questions: the rows of each one's trace, as a user
     would write them."""
@@ -37,6 +41,8 @@ class Imported:
     """The trace's `source_id` may be ids of chunks: the format has one kind of id."""
     made: bool = False
     """The trace's `question_id` are made of the questions' texts, for want of others."""
+    places: Mapping[str, Record] = field(default_factory=dict)
+    """question_id → where it stands; filled while `questions` are read."""
     problems: list[Problem] = field(default_factory=list)
     """What could not be mapped, by file, row and field; filled while the parts are read."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from rayeval.errors import DataError, Problem
-from rayeval.files import open_fs
+from rayeval.files import reading
 from rayeval.interop.records import Record
 from rayeval.interop.whole import BOM, broken, check_file, content, decoded, record_of
 from rayeval.strict_json import KeyTwiceError, loads, once
@@ -22,8 +22,7 @@ _NO_SPACE = re.compile(r"\S")
 def json_lines(path: str, problems: list[Problem]) -> Iterator[Record]:
     """The object on every line; a line that is none is a problem."""
     check_file(path)
-    fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    with reading(path) as stream:
         for line, raw in enumerate(io.BufferedReader(stream), start=1):
             data = raw.removeprefix(BOM) if line == 1 else raw
             if not data.strip():
@@ -73,8 +72,7 @@ def _after_space(text: str, at: int) -> int:
 def _is_lines(path: str) -> bool:
     """Whether the first line is an object and others follow, as in JSON Lines called .json."""
     check_file(path)
-    fs, inner = open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    with reading(path) as stream:
         first, second = (line.removeprefix(BOM) for line in _two_lines(stream))
         try:
             return second.startswith(b"{") and isinstance(loads(first), dict)

@@ -25,7 +25,8 @@ from rayeval.errors import DataError, Problem
 from rayeval.interop.reading import READERS, records
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.trec import text
-from rayeval.interop.whole import broken, extension
+from rayeval.interop.whole import broken
+from rayeval.packed import extension
 from rayeval.words import plural
 
 SCHEMA = {
@@ -79,7 +80,7 @@ def read_labels(path: str) -> pl.DataFrame:
         )
         problems.append(Problem(path, None, None, kind, said))
     if problems:
-        raise DataError(_together(problems))
+        raise DataError(_together(problems), foreign=True)
     return frame
 
 

@@ -24,7 +24,7 @@ from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import LABEL, Parts, Problems, Row, imported
 from rayeval.interop.reading import records
-from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.records import Record, RefusedError, text_of
 from rayeval.interop.span_files import unwrapped
 from rayeval.interop.spans import ASKED, SAID, Span, micros, text_in
 from rayeval.interop.traces import imported_traces
@@ -53,6 +53,7 @@ def read(paths: Sequence[str]) -> Imported:
         notes=traces.notes,
         of_gold=[f"dataset items have no gold passages: {LABEL}"] if questions else [],
         made=True,
+        places=items.places,
         problems=problems,
     )
 
@@ -68,7 +69,7 @@ def _rows(paths: Sequence[str], problems: list[Problem]) -> Iterator[Record]:
             trace = value.get("trace")
             yield row if trace is None else _snaked(row.inner(trace, "trace"))
             yield from map(_snaked, inner)
-        except RefusedError as error:
+        except (RefusedError, RecursionError) as error:
             problems.append(record.problem(error))
 
 
@@ -114,7 +115,7 @@ def _spans(paths: Sequence[str], problems: list[Problem]) -> Iterator[Span]:
             continue
         try:
             yield _observation(record) if "trace_id" in record.value else _whole(record)
-        except RefusedError as error:
+        except (RefusedError, RecursionError) as error:
             problems.append(record.problem(error))
 
 
@@ -164,7 +165,8 @@ def _attributes(record: Record, kind: str) -> dict[str, Any]:
 def _text(value: Any, names: Sequence[str]) -> str | None:
     """Text, or that of an object's field."""
     value = text_in(value, names) if isinstance(value, Mapping) else value
-    return value if isinstance(value, str) and value.strip() else None
+    said = isinstance(value, str) and bool(value.strip())
+    return text_of(value, f"`{names[0]}`") if said else None
 
 
 def _documents(output: Any, record: Record) -> list[Any] | None:

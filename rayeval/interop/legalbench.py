@@ -38,9 +38,7 @@ def read(paths: Sequence[str]) -> Imported:
         for path in folders
         for name, text in text_files(path)
     )
-    return Imported(
-        found.questions, documents if folders else None, notes=NOTES, problems=found.problems
-    )
+    return replace(found, documents=documents if folders else None)
 
 
 def _as_read(text: str) -> str:

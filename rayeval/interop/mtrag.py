@@ -17,7 +17,7 @@ from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Row, imported
 from rayeval.interop.reading import records
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.whole import extension
+from rayeval.packed import extension
 
 NAME = "mtrag"
 FILES = "MTRAG generation tasks (.jsonl) or an analytics file (.json)"
@@ -79,7 +79,7 @@ def _parts(record: Record) -> Parts:
 
 def _document(record: Record) -> Row:
     title = record.text("title") or None
-    return {"source_id": record.id("document_id"), "title": title, "text": record.text("text")}
+    return {"source_id": record.id("document_id"), "title": title, "text": record.given("text")}
 
 
 def _turn(turn: Record) -> Row:

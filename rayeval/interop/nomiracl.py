@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import LABEL, Parts, Row, imported
 from rayeval.interop.reading import records
-from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.records import Record, RefusedError, text_of
 from rayeval.tables import UNLABELLED
 from rayeval.words import plural
 
@@ -70,7 +70,7 @@ def _said(record: Record) -> dict[str, str]:
     found = record.get("results") or {}
     if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
         raise record.wrong("results", found, "an object with a text per model")
-    return found
+    return {model: text_of(text, f"`results` of {model!r}") for model, text in found.items()}
 
 
 def _parts(record: Record) -> Parts:

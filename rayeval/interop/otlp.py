@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rayeval.interop.genai import openinference
 from rayeval.interop.nesting import nested
 from rayeval.interop.records import Record
 from rayeval.interop.spans import Span, kind_of, said_error
+
+_INT = re.compile("[+-]?[0-9]{1,19}")
+_NANO = re.compile("[0-9]{1,19}")
 
 
 def otlp_spans(batches: Sequence[Record]) -> Iterator[Span]:
@@ -22,7 +25,7 @@ def otlp_spans(batches: Sequence[Record]) -> Iterator[Span]:
 def otlp_span(span: Record) -> Span:
     """One span; names in camel or snake case, ids in hexadecimal or base 64."""
     attributes = openinference(nested(_values(span.objects("attributes"))))
-    status = span.get("status") or {}
+    status = span.inner({} if (told := span.get("status")) is None else told, "status")
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
     return Span(
         span.place,
@@ -33,7 +36,7 @@ def otlp_span(span: Record) -> Span:
         kind_of(attributes, None),
         _nano(span, "startTimeUnixNano", "start_time_unix_nano"),
         _nano(span, "endTimeUnixNano", "end_time_unix_nano"),
-        said_error(status.get("message"), "status ERROR") if failed else None,
+        said_error(status.text("message"), "status ERROR") if failed else None,
         attributes,
     )
 
@@ -41,27 +44,36 @@ def otlp_span(span: Record) -> Span:
 def _nano(span: Record, *names: str) -> int:
     """Microseconds; OTLP writes nanoseconds as decimal text."""
     value = span.id(*names)
-    if not value.isdecimal():
+    if not _NANO.fullmatch(value):
         raise span.wrong(names[0], value, "nanoseconds since 1970")
     return int(value) // 1000
 
 
 def _values(pairs: Sequence[Record]) -> dict[str, Any]:
-    return {pair.id("key"): _value(pair.get("value")) for pair in pairs}
+    return {pair.id("key"): _value(pair, "value") for pair in pairs}
 
 
-def _value(value: Any) -> Any:
+def _value(holder: Record, field: str) -> Any:
     """An AnyValue as what it holds; some writers list every type, all but one of them null."""
-    held = value.items() if isinstance(value, Mapping) else ()
-    kind: str
-    inner: Any
-    kind, inner = next(((k, v) for k, v in held if v is not None), ("", None))
-    match re.sub("_(v)", lambda found: found[1].upper(), kind):
+    value = holder.get(field)
+    held = holder.inner({} if value is None else value, f"{holder.path}{field}")
+    name, inner = next(((k, v) for k, v in held.value.items() if v is not None), ("", None))
+    match re.sub("_(v)", lambda found: found[1].upper(), name):
         case "intValue":
-            return int(inner)
+            return _int(held, name)
         case "arrayValue":
-            return [_value(item) for item in inner.get("values") or []]
+            values = held.inner(inner, f"{held.path}{name}")
+            items = (values.inner({"": v}, f"{values.path}values") for v in values.items("values"))
+            return [_value(item, "") for item in items]
         case "kvlistValue":
-            return {item["key"]: _value(item.get("value")) for item in inner.get("values") or []}
+            return _values(held.inner(inner, f"{held.path}{name}").objects("values"))
         case _:
             return inner
+
+
+def _int(held: Record, name: str) -> int:
+    """64 bits, which JSON holds as decimal text."""
+    given = held.get(name)
+    if isinstance(given, str) and _INT.fullmatch(given):
+        return int(given)
+    return held.whole(name)

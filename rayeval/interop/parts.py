@@ -74,13 +74,13 @@ def imported(
 
     documents, trace: whether the format has some.
     """
-    problems = Problems()
+    problems, places = Problems(), dict[str, Record]()
 
     def pairs() -> Pairs:
         return _converted(read(problems), convert, problems)
 
     return Imported(
-        questions=distinct_questions(pairs(), problems),
+        questions=distinct_questions(pairs(), places, problems),
         documents=distinct_documents(pairs(), problems) if documents else None,
         trace=foreign_tables(_stage_rows(pairs())) if trace else None,
         answers=answer_tables(_answer_rows(pairs())) if trace else None,
@@ -88,6 +88,7 @@ def imported(
         of_gold=of_gold,
         made=trace,
         problems=problems,
+        places=places,
     )
 
 
@@ -95,23 +96,28 @@ def _converted(records: Iterable[Record], convert: Convert, problems: list[Probl
     for record in records:
         try:
             yield record, convert(record)
-        except RefusedError as error:
+        except (RefusedError, RecursionError) as error:
             problems.append(record.problem(error))
 
 
-def distinct_questions(pairs: Pairs, problems: list[Problem]) -> Iterator[Row]:
-    """The questions; one whose id was there before is a problem."""
-    places: dict[str, str] = {}
+def distinct_questions(
+    pairs: Pairs, places: dict[str, Record], problems: list[Problem]
+) -> Iterator[Row]:
+    """The questions; one whose id was there before is a problem.
+
+    places: filled with where each stands.
+    """
     for record, parts in pairs:
-        if parts.question is not None:
-            name = parts.question["question_id"]
-            here = f"{record.file}:{record.line}"
-            first = places.setdefault(name, here)
-            if first != here:
-                said = f"{first} is this question already; drop one, or give both ids of their own"
-                problems.append(record.problem(RefusedError("duplicate_question_id", said), name))
-                continue
-            yield compact(parts.question)
+        if parts.question is None:
+            continue
+        name = parts.question["question_id"]
+        if name in places:
+            said = f"{record.item}{places[name].said_place} is this question already; drop one, or "
+            said += "give both ids of their own"
+            problems.append(record.problem(RefusedError("duplicate_question_id", said), name))
+            continue
+        places[name] = record.place
+        yield compact(parts.question)
 
 
 def distinct_documents(pairs: Pairs, problems: list[Problem]) -> Iterator[Row]:

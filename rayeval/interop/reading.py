@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import json
+import re
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -18,7 +19,8 @@ from rayeval.errors import Problem
 from rayeval.files import is_folder, list_files, open_fs
 from rayeval.interop.json_files import json_array, json_lines
 from rayeval.interop.records import Record, RefusedError
-from rayeval.interop.whole import BOM, broken, check_file, content, decoded, extension
+from rayeval.interop.whole import BOM, broken, check_file, check_kind, content, decoded
+from rayeval.packed import extension
 from rayeval.tables import TIME
 from rayeval.words import plural
 
@@ -27,6 +29,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 OTHERS = (";", "\t")
 """What spreadsheets write into .csv too: Excel a semicolon wherever a comma marks decimals."""
 TEXT_FILES = (".txt", ".md")
+_LINE_END = re.compile("[\r\n]")
 
 
 def source_text(path: str) -> str:
@@ -53,11 +56,8 @@ def records(
     Raises DataError for a file that can't be read at all, or of another kind.
     """
     for path in paths:
-        kind = extension(path)
-        if kind not in kinds:
-            message = f"the extension is {kind!r}, expected {' or '.join(kinds)}"
-            raise broken(path, "unknown_format", message)
-        yield from READERS[kind](path, problems)
+        check_kind(path, kinds)
+        yield from READERS[extension(path)](path, problems)
 
 
 def delimiter_of(path: str, header: str) -> str:
@@ -72,14 +72,17 @@ def delimiter_of(path: str, header: str) -> str:
 
 
 def _columns(header: str, delimiter: str) -> int:
-    return len(next(csv.reader([header], delimiter=delimiter), ()))
+    try:
+        return len(next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), ()))
+    except csv.Error:  # who reads the cells says what is wrong
+        return 0
 
 
 def _cells(path: str, problems: list[Problem]) -> Iterator[Record]:
     """CSV rows; empty cells are null. `line` is the first of the row's lines."""
     data = decoded(content(path).removeprefix(BOM), path, None)
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
-    delimiter = delimiter_of(path, data.lstrip("\r\n").partition("\n")[0])
+    delimiter = delimiter_of(path, _LINE_END.split(data.lstrip("\r\n"), maxsplit=1)[0])
     reader = csv.reader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
     doubled: dict[str, list[int]] = {}
@@ -133,7 +136,9 @@ def _parquet(path: str, problems: list[Problem]) -> Iterator[Record]:
                     row += 1
                     yield Record(path, row, value)
     except (pa.ArrowException, OSError) as error:
-        raise broken(path, "unreadable_file", f"not a whole Parquet file: {error}") from error
+        raise broken(
+            path, "unreadable_file", f"cut off or damaged ({error}); write it again"
+        ) from error
     except UnicodeDecodeError as error:
         raise broken(path, "not_utf8", f"{error}; write the column's text as UTF-8") from error
 
@@ -193,4 +198,7 @@ def _spaced(word: str) -> list[str] | None:
     inner = kept[1:-1]
     if kept[-1].string != "]" or any(token.type != tokenize.STRING for token in inner):
         return None
-    return [ast.literal_eval(token.string) for token in inner]
+    try:
+        return [ast.literal_eval(token.string) for token in inner]
+    except (ValueError, SyntaxError):
+        return None

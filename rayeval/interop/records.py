@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import reprlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,7 +46,14 @@ class Record:
     def text(self, *names: str) -> str | None:
         """Text, or null."""
         value = self.get(*names)
-        return None if value is None else _text(value, self._at(names))
+        return None if value is None else text_of(value, self._at(names))
+
+    def given(self, *names: str) -> str:
+        """Text that must be there, be it empty."""
+        value = self.text(*names)
+        if value is None:
+            raise RefusedError("missing_field", f"{self._at(names)} is missing, expected text")
+        return value
 
     def words(self, *names: str) -> str:
         """Text that must be there and not be blank."""
@@ -71,16 +79,17 @@ class Record:
         value = self.get(*names)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
+        known = isinstance(value, int | float) and not isinstance(value, bool)
+        if not known or abs(value) > sys.float_info.max:  # whole numbers have no end
             raise self.wrong(names[0], value, "a finite number")
         return float(value)
 
     def whole(self, *names: str) -> int:
-        """A whole number that must be there."""
+        """A whole number that must be there, and fit into 64 bits."""
         value = self.number(*names)
-        if value is None or not value.is_integer():
+        if value is None or not value.is_integer() or abs(value) >= 2**63:
             raise self.wrong(names[0], self.get(*names), "a whole number")
-        return int(value)
+        return int(self.get(*names))
 
     def items(self, *names: str) -> list[Any]:
         """A list; empty where there is none."""
@@ -94,7 +103,7 @@ class Record:
     def texts(self, *names: str) -> list[str]:
         """A list of texts; empty where there is none."""
         at = self._at(names)
-        return [_text(v, f"{at}[{i}]") for i, v in enumerate(self.items(*names))]
+        return [text_of(v, f"{at}[{i}]") for i, v in enumerate(self.items(*names))]
 
     def names(self, *names: str) -> list[str]:
         """A list of ids; empty where there is none."""
@@ -122,14 +131,30 @@ class Record:
         """Where it stands, without what it holds."""
         return replace(self, value={})
 
+    @property
+    def item(self) -> str:
+        """Where it stands in its file's object, to begin a message with."""
+        at = self.path.removesuffix(".")
+        return f"`{at}`: " if at else ""
+
+    @property
+    def said_place(self) -> str:
+        """File, line and item, in words."""
+        at = self.path.removesuffix(".")
+        return f"{self.file}:{self.line}" + (f" (`{at}`)" if at else "")
+
     def wrong(self, field: str, value: Any, expected: str) -> RefusedError:
         """What to raise for a value of the wrong kind."""
         return RefusedError(
             "wrong_type", f"{self._at((field,))} is {_SHORT.repr(value)}, expected {expected}"
         )
 
-    def problem(self, error: RefusedError, question_id: str | None = None) -> Problem:
+    def problem(
+        self, error: RefusedError | RecursionError, question_id: str | None = None
+    ) -> Problem:
         """The error, with its place."""
+        if isinstance(error, RecursionError):
+            error = RefusedError("invalid_json", "nested too deeply")
         message = str(error).encode(errors="backslashreplace").decode()
         return Problem(self.file, self.line, question_id, error.kind, message)
 
@@ -144,7 +169,8 @@ def _is_null(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _text(value: Any, at: str) -> str:
+def text_of(value: Any, at: str) -> str:
+    """The value, if it is text that can be stored; RefusedError else."""
     if not isinstance(value, str):
         raise RefusedError("wrong_type", f"{at} is {_SHORT.repr(value)}, expected text")
     lone = _LONE.search(value)
@@ -163,4 +189,4 @@ def _name(value: Any, at: str) -> str | None:
         value = int(value)  # pandas makes whole numbers floats where one is missing
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return _text(value, at)
+    return text_of(value, at)

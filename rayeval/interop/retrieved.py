@@ -29,6 +29,12 @@ class Search:
         return DOCUMENTS[self.span.kind]
 
     @property
+    def latency_ms(self) -> float | None:
+        """How long it took, attempts that failed included; null where the clocks disagree."""
+        took_us = self.span.end_us - self.since_us
+        return took_us / 1000 if took_us >= 0 else None
+
+    @property
     def failed(self) -> bool:
         """Whether there is an error instead of documents."""
         return self.span.error is not None and self.span.at(self.documents) is None
@@ -57,7 +63,7 @@ def stages_of(members: Sequence[Span]) -> Iterator[Row]:
         yield {
             "stage": _numbered(name, taken),
             "hits": None if search.failed else _hits(span, search.documents),
-            "latency_ms": (span.end_us - search.since_us) / 1000,
+            "latency_ms": search.latency_ms,
             "error": span.error if search.failed else None,
         }
 

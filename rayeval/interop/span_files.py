@@ -25,7 +25,7 @@ def read_spans(paths: Sequence[str], problems: list[Problem]) -> Iterator[Span]:
                 yield otlp_span(record)
             else:
                 yield _row(record)
-        except RefusedError as error:
+        except (RefusedError, RecursionError) as error:
             problems.append(record.problem(error))
 
 

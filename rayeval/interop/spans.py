@@ -98,5 +98,8 @@ def micros(record: Record, *names: str) -> int:
             raise record.wrong(names[0], value, "an ISO time") from error
     if isinstance(value, datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
-        return round(moment.timestamp() * 1e6)
+        try:
+            return round(moment.timestamp() * 1e6)
+        except OverflowError as error:
+            raise record.wrong(names[0], str(value), "a time after the year 1") from error
     return round(record.whole(*names) * 1000)

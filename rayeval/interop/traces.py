@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +15,7 @@ from rayeval.interop.parts import Row, answer_tables, foreign_tables
 from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.retrieved import stages_of
 from rayeval.interop.spans import Span
+from rayeval.interop.spill import Spill
 from rayeval.words import plural, verb
 
 
@@ -28,17 +31,17 @@ class Trace:
 def imported_traces(spans: Iterable[Span], problems: list[Problem]) -> Imported:
     """All spans' traces, by the time of their first span; a question asked again is a repeat."""
     notes: list[str] = []
-    stages: list[Row] = []
-    answers: list[Row] = []
+    stages, answers = Spill[Row](), Spill[Row]()
     asked: dict[str, int] = {}
     fused = False
     for trace in _traces(spans, notes, problems):
         repeat = asked.get(trace.question_id, 0)
         asked[trace.question_id] = repeat + 1
-        stages += () if repeat else trace.stages
+        for stage in () if repeat else trace.stages:
+            stages.add(stage)
         fused = fused or any(stage["stage"] == "fused" for stage in trace.stages)
         if trace.answer is not None:
-            answers.append({**trace.answer, "repeat": repeat})
+            answers.add({**trace.answer, "repeat": repeat})
     again = sum(count - 1 for count in asked.values())
     if again:
         ask = verb(again, "asks", "ask")
@@ -58,12 +61,8 @@ def imported_traces(spans: Iterable[Span], problems: list[Problem]) -> Imported:
 
 def _traces(spans: Iterable[Span], notes: list[str], problems: list[Problem]) -> Iterator[Trace]:
     """By start, then id."""
-    grouped: dict[str, list[Span]] = {}
-    for span in spans:
-        grouped.setdefault(span.trace_id, []).append(span)
-    ordered = sorted(grouped.items(), key=lambda item: (min(s.start_us for s in item[1]), item[0]))
     without = 0
-    for _, members in ordered:
+    for members in _grouped(spans):
         depth = _depths(members)
         members.sort(key=lambda s: (s.end_us, -depth[s.span_id], s.start_us, s.span_id))
         if not any(span.kind in ("RETRIEVER", "RERANKER") for span in members):
@@ -77,6 +76,23 @@ def _traces(spans: Iterable[Span], notes: list[str], problems: list[Problem]) ->
     if without:
         told = verb(without, "retrieves nor reranks and is", "retrieve nor rerank and are")
         notes.append(f"{plural(without, 'trace')} neither {told} left out")
+
+
+def _grouped(spans: Iterable[Span]) -> Iterator[list[Span]]:
+    """The spans of every trace, in their order; traces by start, then id.
+
+    The spans of one trace may lie anywhere in the files, so all are set aside before the first
+    trace is whole: in memory is where they are, and no more.
+    """
+    kept = Spill[Span]()
+    places: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+    starts: dict[str, int] = {}
+    for span in spans:
+        name = span.trace_id
+        places[name].append(kept.add(span))
+        starts[name] = min(span.start_us, starts.get(name, span.start_us))
+    for name in sorted(places, key=lambda name: (starts[name], name)):
+        yield [kept.at(place) for place in places[name]]
 
 
 def _depths(members: Sequence[Span]) -> dict[str, int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 from typing import Any
 
 from rayeval.errors import DataError, InfrastructureError, Problem
-from rayeval.files import exists, is_folder, read_bytes
+from rayeval.files import exists, is_folder, names_in, read_bytes
 from rayeval.interop.records import Record
+from rayeval.packed import extension
 
 BOM = b"\xef\xbb\xbf"
-COMPRESSED = (".gz", ".bz2", ".zst")
-"""Undone by whoever opens the file (pyarrow)."""
+NAMED = 5
+"""How many files of a folder are named."""
 
 
 def broken(path: str, kind: str, message: str, line: int | None = None) -> DataError:
@@ -19,11 +20,18 @@ def broken(path: str, kind: str, message: str, line: int | None = None) -> DataE
     return DataError([Problem(path, line, None, kind, message)])
 
 
-def extension(path: str) -> str:
-    """In lower case, with its dot; of a compressed file, which is read as if it were not, the inner
-    one."""
-    whole = PurePosixPath(path.lower())
-    return whole.with_suffix("").suffix if whole.suffix in COMPRESSED else whole.suffix
+def check_kind(path: str, kinds: Sequence[str]) -> None:
+    """Raises DataError unless the extension is one of `kinds`; of a folder with what lies in it."""
+    if extension(path) in kinds:
+        return
+    expected = f"expected {' or '.join(kinds)}"
+    if is_folder(path):
+        there = [name for name in names_in(path) if extension(name) in kinds]
+        more = ", …" if len(there) > NAMED else ""
+        names = f"; in it {'are' if len(there) > 1 else 'is'} {', '.join(there[:NAMED])}{more}"
+        said = f"this is a folder, {expected}{names if there else '; it has no such file'}"
+        raise broken(path, "unknown_format", said)
+    raise broken(path, "unknown_format", f"the extension is {extension(path)!r}, {expected}")
 
 
 def check_file(path: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from rayeval.errors import RowError
+from rayeval.errors import RowError, text_of
+from rayeval.hits import ordered
 from rayeval.live.retry import AGAIN
 from rayeval.words import plural
 
@@ -21,12 +22,14 @@ def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> li
     try:
         found = code(batch)
     except OSError as error:  # a search's lost connection is no fault of this machine
-        raise RowError(f"{type(error).__name__}: {error}{AGAIN}") from error
+        raise RowError(f"{text_of(error)}{AGAIN}") from error
+    except SystemExit as error:  # nor does code that gives up end the run
+        raise RowError(text_of(error)) from error
     if isinstance(found, pa.Table):
         if column not in found.column_names:
             raise RowError(f"the table has no column {column!r}, only {found.column_names}")
         found = found[column].to_pylist()
-    if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
+    if isinstance(found, str | Mapping) or not ordered(found):
         raise RowError(f"expected a list with an answer per question, got {type(found).__name__}")
     listed = [one.tolist() if hasattr(one, "tolist") else one for one in found]
     if len(listed) != batch.num_rows:

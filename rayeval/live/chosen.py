@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from rayeval.errors import RowError
+from rayeval.hits import ordered
 from rayeval.tables import TEXT
 from rayeval.words import plural
 
@@ -51,7 +52,7 @@ def named(answer: Any, candidates: Candidates) -> list[tuple[str, float | None]]
     Raises RowError for what is none of the candidates, for one that comes twice, and for scores
     that are missing in part or no finite numbers.
     """
-    if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
+    if isinstance(answer, str | Mapping) or not ordered(answer):
         raise RowError(f"expected a list of candidates, got {type(answer).__name__}")
     found = [_one(item, candidates) for item in answer]
     ids = [one for one, _ in found]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rayeval.errors import ConfigError
+from rayeval.errors import ConfigError, text_of
 
 BUILDING = (TypeError, ValueError, LookupError, AttributeError, RuntimeError, OSError, ImportError)
 """What a factory may raise because of its settings or surroundings."""
@@ -40,8 +40,7 @@ def build(factory: str, settings: Mapping[str, Any], folder: str | None) -> Call
             made = _attribute(_imported(module, folder), name, factory)(**settings)
         except BUILDING as error:
             raise ConfigError(
-                f"{factory} can't be built with the settings {sorted(settings)}: "
-                f"{type(error).__name__}: {error}"
+                f"{factory} can't be built with the settings {sorted(settings)}: {text_of(error)}"
             ) from error
     if not callable(made):
         raise ConfigError(f"{factory} gives {type(made).__name__}, which can't be called")

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 from tenacity import RetryCallState, wait_exponential
 
-from rayeval.errors import InfrastructureError
+from rayeval.errors import InfrastructureError, plain
 
 AGAIN = "; the next run asks again"
 """How the error of a row ends that another run may not meet: it is not taken for an answer."""
@@ -66,8 +66,9 @@ def retry_after_s(response: httpx.Response) -> float:
 
 
 def text_of(response: httpx.Response) -> str:
-    """The body as text, for people; the encoding that it claims may be none of text, as hex is."""
+    """The body as text, for people; the encoding that it claims may be none of text, as hex is, or
+    have halves of characters, as UTF-7."""
     try:
-        return response.content.decode(response.charset_encoding or "utf-8", "replace")
+        return plain(response.content.decode(response.charset_encoding or "utf-8", "replace"))
     except (LookupError, ValueError):
         return response.content.decode("utf-8", "replace")

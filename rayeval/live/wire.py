@@ -13,6 +13,7 @@ import httpx
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from rayeval.errors import ConfigError
+from rayeval.errors import text_of as said_by
 from rayeval.live.address import VARIABLE
 from rayeval.live.retry import UnavailableError, may_pass, passing, pause, retry_after_s, text_of
 from rayeval.live.turns import Turns
@@ -66,7 +67,7 @@ class Wire:
         except httpx.RequestError as error:
             gone = not isinstance(error, httpx.TimeoutException)
             gone |= isinstance(error, httpx.ConnectTimeout)
-            reason = f"no answer: {self.safe(str(error) or type(error).__name__)}"
+            reason = f"no answer: {self.safe(said_by(error, named=False) or type(error).__name__)}"
             raise UnavailableError(reason, timed_out=not gone, unreachable=gone) from error
         if passing(response.status_code):
             wait_s = retry_after_s(response)

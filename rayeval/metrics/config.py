@@ -58,6 +58,13 @@ class Metrics(StageConfig):
         None, min_length=1, description="only these metrics; by default all, at every cutoff"
     )
 
+    @property
+    def depth(self) -> int:
+        """How many hits they look at; what they count in tokens aside."""
+        sizes = [name.partition("@")[2] for name in self.names or () if "@" in name]
+        cuts = [cutoff(size) for size in (sizes or self.cutoffs)]
+        return max((cut.size for cut in cuts if not cut.tokens), default=20)
+
     def identity(self) -> dict[str, Any]:
         """Settings, and by which rules texts become words."""
         return {**super().identity(), "words": RULES}

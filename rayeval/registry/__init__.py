@@ -28,7 +28,7 @@ from rayeval.registry.judgement import (
     top_scores,
     totals,
 )
-from rayeval.registry.judging import judgement_rows, judging, probing
+from rayeval.registry.judging import judgement_rows, judging, probing, told_verdicts
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
 from rayeval.registry.packing import trace_scores, unpacked
@@ -96,6 +96,7 @@ __all__ = [
     "term_counter",
     "texts",
     "told",
+    "told_verdicts",
     "top_scores",
     "totals",
     "trace_scores",

@@ -12,6 +12,7 @@ from rayeval.judge import probes, stage
 from rayeval.judge.config import OpenAIJudge, VllmJudge
 from rayeval.judge.item import items_of
 from rayeval.judge.rows import Rows
+from rayeval.judge.told import Told
 from rayeval.live.log import log_in
 from rayeval.registry.live import limits, limits_in, request_log
 from rayeval.stage import Shard, Stage
@@ -26,6 +27,11 @@ def judging(
     """
     engine = chat.build(config, request_log(requests, shard), scope, limits(shard))
     return stage.build(config, engine, again=again)
+
+
+def told_verdicts(shard: Shard) -> Stage:
+    """Answers → what the trace's own judge made of them. `verdicts`: VERDICTS."""
+    return Told(shard.table("verdicts"))
 
 
 def judgement_rows(column: str, shard: Shard) -> Stage:

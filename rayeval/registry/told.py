@@ -42,11 +42,15 @@ class Told:
     """A row per question; null where the trace has no answer."""
 
     def __init__(self, scorer: Scorer, given: pa.Table) -> None:
-        self.scorer, self.stage = scorer, scorer.config.handed
+        config = scorer.config
+        self.scorer, self.stage = scorer, config.handed
+        self.hands_over = (
+            config.handed is not None and config.pipeline.kind(config.handed) == "context"
+        )
         self.given = given.sort_by([("question_id", "ascending"), ("repeat", "ascending")])
         self.ids = pl.Series(self.given["question_id"])
         marked = any_marks(self.given["answer"])
-        self._answer = partial(foreign.answer, marked=marked, counted=scorer.config.refusals)
+        self._answer = partial(foreign.answer, marked=marked, counted=config.refusals)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """TOLD, in order."""
@@ -85,7 +89,7 @@ class Told:
         hits = None if found is None else [places[hit["chunk_id"]] for hit in found]
         answers, texts = [], dict[str, str | None]()
         for row in given:
-            context = foreign.handed(str(self.stage), hits, row["context"] or [])
+            context = foreign.handed(hits, row["context"] or [], context=self.hands_over)
             answers.append(self._answer(row, context))
             texts |= {hit["chunk_id"]: hit["text"] for hit in context or []}
         said = [{"chunk_id": name, "text": text} for name, text in texts.items()]

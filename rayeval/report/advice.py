@@ -41,14 +41,21 @@ def advice(lost: Sequence[tuple[str, Sequence[str]]], most: int = 3) -> tuple[st
     )
 
 
-def unscored(run_id: str, error: Sequence[str], missing: Sequence[str]) -> tuple[str, ...]:
-    """A line for the questions that ended in an error, and one for those without a row."""
+def unscored(
+    run_id: str, error: Sequence[str], missing: Sequence[str], said: str | None = None
+) -> tuple[str, ...]:
+    """A line for the questions that ended in an error, and one for those without a row.
+
+    said: what the error says in which most of them ended.
+    """
     lines = []
     if error:
-        why = f"`rayeval show {run_id} {error[0]}` says why"
-        lines.append(f"error ({_counted(error)}): without a score where it failed; {why}")
+        why = f"`rayeval show {run_id} {error[0]}` shows one"
+        told = f"{said}; " if said else ""
+        lines.append(f"error ({_counted(error)}): {told}without a score where it failed; {why}")
     if missing:
-        lines.append(f"missing ({_counted(missing)}): the trace lacks them; they count as 0")
+        lacks = "the trace lacks them, or a stage or the answer of theirs, which count as the worst"
+        lines.append(f"missing ({_counted(missing)}): {lacks}")
     return tuple(lines)
 
 

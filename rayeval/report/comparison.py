@@ -13,6 +13,8 @@ from rayeval.report.differences import difference_parts, slice_parts
 from rayeval.report.spent import spent_compared
 from rayeval.report.terminal import drawn, headed, listed, rendered, titled
 
+WON_AND_LOST = "won: ends in success now and did not before; lost: the other way round"
+
 
 def comparison_text(found: Compared) -> str:
     """What changed, in figures and by question."""
@@ -22,6 +24,7 @@ def comparison_text(found: Compared) -> str:
         *([Text(first.note)] if first.note else []),
         Text(f"\n{facts['new']} against {facts['base']}"),
         Text(f"{facts['questions']} questions in {facts['clusters']} clusters"),
+        Text(WON_AND_LOST, style="dim"),
         listed("What changed", facts["changed"] or ["nothing in the pipeline's settings"]),
         *([listed("Be careful", facts["warnings"])] if facts["warnings"] else []),
         *difference_parts(found),

@@ -71,12 +71,13 @@ def _sliced(
     )
     if parts.is_empty():
         return []
-    parts = parts.sort("p", "slice").head(most)
+    changed, parts = parts.height, parts.sort("p", "slice").head(most)
     result = headed("slice", "metric", "Δ", "low", "high", "p", "Holm", "n", "better", "worse")
     for row in parts.iter_rows(named=True):
         result.row(row["slice"], marked(row["metric"], locked), *_change(row), number(row["p"]),
                    number(row["p_holm"]), *_counts(row))  # fmt: skip
-    return [titled(f"By slice, at {stage}", result), Text(HOLM, style="dim")]
+    some = f" (the {most} surest of {changed:,} that changed)" if changed > most else ""
+    return [titled(f"By slice, at {stage}{some}", result), Text(HOLM, style="dim")]
 
 
 def marked(metric: str, locked: dict[str, str]) -> str:

@@ -14,6 +14,8 @@ from rayeval.tables import UNLABELLED
 FAILURES = ["question_id", "status", "code", "stage", "observed_stages", "reached_stages"]
 QUESTIONS = ["question_id", "answerable", "slices", "labels"]
 FORBIDDEN = "forbidden"
+OF_CORPUS = ("ingest", "parse", "chunk", "filter")
+"""Observed of documents, whatever a trace has of a question."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,13 @@ class Asked:
     aside: int
     """Synthetic ones that nobody checked, which count in their own slice only."""
     unlabelled: tuple[str, ...]
+
+
+def place() -> pl.Expr:
+    """Where a question's walk ended; null of one that the trace lacks as a whole: it is missing,
+    and not lost at the first stage. Of `status, stage, observed_stages`."""
+    unseen = pl.col("observed_stages").list.set_difference(list(OF_CORPUS)).list.len() == 0
+    return pl.when((pl.col("status") != "missing") | ~unseen).then("stage").alias("stage")
 
 
 def ended(run: Tables) -> Ended:

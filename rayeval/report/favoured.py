@@ -11,6 +11,8 @@ from rayeval.metrics.names import METRICS, Measure, parse
 PREFERRED = ("hit@1", "recall@5", "recall@10", "all_groups@5", "ndcg@10", "mrr@10", "judged@10")
 OF_ANSWERS = ("answer_correctness", "faithfulness", "citation_recall", "contains_reference",
               "abstention_accuracy")  # fmt: skip
+FEW = 12
+"""Metrics that a person named one by one: all of them are shown."""
 DECIDES = ("recall@5", "all_groups@5", "hit@5")
 """Metrics by which what was found is summed up, in order of preference."""
 ANSWERS_DECIDE = (("answer_correctness",), ("contains_reference", "token_f1"), ("claim_f1",),
@@ -26,6 +28,16 @@ def worth_showing(metrics: Sequence[str], most: int = 6) -> tuple[str, ...]:
     favoured = [found for name in PREFERRED if (found := stand_in(name, of_hits))]
     shown = list(dict.fromkeys([*favoured, *of_hits]))[:most]
     return (*shown, *(name for name in OF_ANSWERS if name in said))
+
+
+def asked_for(metrics: Sequence[str], names: Sequence[str] | None) -> tuple[str, ...]:
+    """The metrics that a run's settings name, as they name them, if they are FEW; else those that
+    are `worth_showing`.
+
+    metrics: of hits. names: of the settings; None where they name none.
+    """
+    named = tuple(name for name in names or () if name in metrics)
+    return named if 0 < len(named) <= FEW else worth_showing(metrics)
 
 
 def stand_in(name: str, metrics: Sequence[str]) -> str | None:

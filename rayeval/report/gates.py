@@ -56,6 +56,11 @@ class Verdicts(Protocol):
         """Of those questions."""
         ...
 
+    @property
+    def look(self) -> str | None:
+        """Which comparison on the test split it is, where it is one."""
+        ...
+
 
 def gates_text(judged: Verdicts) -> str:
     """A line for every limit, and what such a set can tell."""
@@ -66,7 +71,10 @@ def gates_text(judged: Verdicts) -> str:
     reasons = [f"{each.name}: {each.reason}" for each in judged.verdicts if each.verdict != "pass"]
     against = f" against {judged.baseline}" if judged.baseline else ""
     head = Text(f"{judged.verdict.upper()}: {judged.run_id}{against}", style="bold")
-    notes = [Text(line) for line in [*reasons, *([""] if reasons else []), LEVELS, reach(judged)]]
+    notes = [
+        Text(line)
+        for line in [*reasons, *([""] if reasons else []), *_look(judged), LEVELS, reach(judged)]
+    ]
     return rendered([head, table, Text(""), *notes])
 
 
@@ -95,7 +103,7 @@ def step_summary(judged: Verdicts) -> str:
         interval = f"{number(each.low)} … {number(each.high)}"
         row = (each.name, _limit(each), number(each.value), interval, _level(each), str(each.n))
         lines.append("| " + " | ".join(map(cell, (*row, _word(each), each.reason))) + " |")
-    return "\n".join([*lines, "", LEVELS, "", reach(judged), ""])
+    return "\n".join([*lines, "", *_look(judged), LEVELS, "", reach(judged), ""])
 
 
 def junit(judged: Verdicts) -> str:
@@ -117,6 +125,10 @@ def junit(judged: Verdicts) -> str:
             said = printable(f"{each.reason} (value {number(each.value)}, n {each.n})")
             ET.SubElement(case, outcome, message=said)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _look(judged: Verdicts) -> list[str]:
+    return [f"{judged.look[0].upper()}{judged.look[1:]}.", ""] if judged.look else []
 
 
 def _outcome(each: Verdict) -> str:

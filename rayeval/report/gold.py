@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from rayeval.columns import combined
 from rayeval.metrics.ranking import NEVER, first_ranks, ranking
 from rayeval.metrics.relevance import Relevance, relevance
+from rayeval.report.holding import holds
 from rayeval.report.listed import Listed, listed, near_gold
 from rayeval.report.tables import Tables
 from rayeval.tables import HITS, RESOLVED, conform
@@ -51,7 +52,7 @@ def gold_and_unjudged(
 
 
 def _ranks_in(table: pa.Table, hits: Listed, run: Tables, stages: Sequence[str]) -> pl.DataFrame:
-    batch = near_gold(table, stages, hits)
+    batch = near_gold(table, stages, hits, run)
     return _ranks(batch, relevance(batch, "passages", full=_full(run)), stages)
 
 
@@ -63,6 +64,7 @@ def _unjudged_in(
         table = table.set_column(at, stage, pc.list_slice(table[stage], 0, k).cast(HITS))
     top = hits.where(hits.rank <= k)
     batch = table.append_column("passages", top.passages(table.num_rows))
+    batch = batch.append_column("holds", holds(batch, run))
     return unjudged_in(batch, stages, _full(run), k)
 
 
@@ -95,7 +97,7 @@ def _ranks(batch: pa.Table, found: Relevance, stages: Sequence[str]) -> pl.DataF
 
 
 def unjudged_in(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
-    """UNJUDGED of a batch: RESOLVED, hits under their stage's name, and `passages`."""
+    """UNJUDGED of a batch: RESOLVED, hits under their stage's name, `passages` and `holds`."""
     found = relevance(batch, "passages", full=full)
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
     open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)

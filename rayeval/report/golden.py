@@ -17,6 +17,8 @@ from rayeval.words import percent, plural
 
 EACH = 3
 """How many problems of a kind are shown."""
+NAMED = 8
+"""How many questions a step names."""
 DIFFS = 20
 """How many changes of a status are shown."""
 STATUS = {
@@ -36,7 +38,11 @@ NEXT = {
     "quote_mismatch": "rayeval golden anchor GOLDEN --corpus C: quotes found again",
     "quote_lost": "rayeval golden anchor GOLDEN --corpus C --was OLD: what became of each quote",
     "evidence_changed": "rayeval golden anchor GOLDEN --corpus C: quotes found again",
+    "repeated_question": "keep one of those that are there twice: {ids}",
+    "quote_ambiguous": "offsets, a page or more of the text around it, as each says, for {ids}; "
+    "anchoring tells places apart only by its notes or the old documents (--was OLD)",
 }
+"""What helps with a kind of problem; `{ids}` are the questions that have it."""
 
 
 def problems_text(path: str, problems: Sequence[Problem], warnings: Sequence[Problem]) -> str:
@@ -53,13 +59,23 @@ def problems_text(path: str, problems: Sequence[Problem], warnings: Sequence[Pro
             shown = [_line(problem) for problem in found if problem.kind == kind][:EACH]
             more = [f"… and {count - EACH:,} more: --json lists all"] if count > EACH else []
             parts.append(listed(kind, [*shown, *more]))
-    steps = dict.fromkeys(NEXT[p.kind] for p in [*problems, *warnings] if p.kind in NEXT)
-    if steps:
-        parts.append(listed("What to do next", list(steps)))
+    if steps := _steps([*problems, *warnings]):
+        parts.append(listed("What to do next", steps))
     parts.append(
         Text(f"\n{plural(len(problems), 'problem')}, {plural(len(warnings), 'warning')} in {path}")
     )
     return rendered(parts)
+
+
+def _steps(found: Sequence[Problem]) -> list[str]:
+    """What helps, each once."""
+    steps = []
+    for kind in dict.fromkeys(problem.kind for problem in found if problem.kind in NEXT):
+        ids = [p.question_id or "?" for p in found if p.kind == kind]
+        names = dict.fromkeys(ids)
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        steps.append(NEXT[kind].replace("{ids}", ", ".join([*names][:NAMED]) + more))
+    return list(dict.fromkeys(steps))
 
 
 def _line(problem: Problem) -> str:
@@ -100,7 +116,15 @@ def _diff(change: Change) -> str:
         lines.append(f"  + {_spans(change.places)} {shown(change.new)}")
     elif change.places:
         lines.append(f"  ? {_spans(change.places)}")
+    lines += [
+        f"  ~ {_alike(one.similarity)} in {one.source_id} {_spans([one.place])} {shown(one.text)}"
+        for one in change.suggested
+    ]
     return "\n  ".join(lines)
+
+
+def _alike(similarity: float) -> str:
+    return "word for word" if similarity == 1 else f"{percent(similarity)} alike"
 
 
 def _spans(places: Sequence[tuple[int, int]]) -> str:
@@ -114,7 +138,10 @@ def _what_now(found: Anchoring) -> str:
         said = f"written to {found.written}, with notes of what stands where beside it"
         rest = "" if found.sound else "; what is lost or ambiguous is as it was: mend it by hand"
         return said + rest
-    return "nothing is written: --write takes what moved over, and notes what stands where"
+    said = "nothing is written: --write takes what moved over, and notes what stands where"
+    if any(change.suggested for change in found.changes):
+        said += "; --take QUESTION approves a suggestion (~), --take-exact those word for word"
+    return said
 
 
 def split_text(found: Mapping[str, Any]) -> str:
@@ -165,14 +192,23 @@ def stats_text(found: Mapping[str, Any]) -> str:
     for name, part in found["slices"].items():
         more = f"{part['lacking']:,}" if part["lacking"] else ""
         n, clusters = f"{part['questions']:,}", f"{part['clusters']:,}"
-        sizes.row(name, n, clusters, f"{part['detectable']:.3f}", more)
+        sizes.row(name, n, clusters, _shows(part), more)
     drawn = found["clusters"]
     lines = [
         f"{drawn['count']:,} clusters, the largest ({drawn['largest']}) with "
         f"{drawn['questions']:,} questions, {percent(drawn['share'])} of all",
         f"{found['evidence']['pieces']:,} pieces of evidence, {found['evidence']['spans']:,} spans",
-        "`shows`: the smallest difference of two runs that a slice's counted questions show",
+        "`shows`: the smallest difference of two runs that a slice's counted questions show, if "
+        "the runs differ on a fifth of them and no two share a document; `compare` says what two "
+        "runs show by how they do differ. –: unanswerable questions, outside metrics of retrieval",
     ]
     parts: list[RenderableType] = [titled(f"{found['path']}: {total:,} questions", table),
              titled("What each slice can decide", sizes), listed("Also", lines)]  # fmt: skip
     return rendered(parts)
+
+
+def _shows(part: Mapping[str, Any]) -> str:
+    """What a slice's questions can show, as far as metrics of retrieval go."""
+    if not part["answerable"]:
+        return "–"
+    return "too few" if part["detectable"] is None else f"{part['detectable']:.3f}"

@@ -9,10 +9,11 @@ import polars as pl
 
 from rayeval.report.grounds import ANSWER, Grounds, Row, moved, named
 from rayeval.report.sureness import against, beyond, disagrees, sureness
-from rayeval.report.whole import LOST, NAMED, WON, change
+from rayeval.report.whole import ABSENT, LOST, NAMED, WON, change
 from rayeval.words import plural, verb
 
 SHOWN = 6
+MISSING = "missing"
 SHARE = 0.05
 """Of its questions that a part must have lost, net, to hold a change back."""
 
@@ -151,7 +152,9 @@ def _counts(ends: pl.DataFrame, row: Row | None = None) -> str:
     """Who moved: by how the questions ended, or where they all end as before by the metric."""
     lost, won = (int(_of(ends, way)["n"].sum()) for way in (LOST, WON))
     if row is None or lost or won or row["stage"] != ANSWER:
-        return f"{plural(won, 'question')} won, {lost:,} lost"
+        gone = int(_of(ends, LOST).filter(after=MISSING)["n"].sum())
+        missing = f" ({gone:,} of these missing in the new run)" if gone else ""
+        return f"{plural(won, 'question')} won, {lost:,} lost{missing}"
     return f"{plural(row['improved'], 'question')} better, {row['regressed']:,} worse"
 
 
@@ -167,15 +170,27 @@ def _of(ends: pl.DataFrame, way: str) -> pl.DataFrame:
 def _hold(worst: Part, ends: pl.DataFrame) -> Sentence:
     """What the worst part lost, and where."""
     lost = ends.filter(pl.col("change") == LOST)
-    stages = lost.drop_nulls("stage_after").group_by("stage_after").agg(pl.col("n").sum())
-    counted = stages.sort("n", "stage_after", descending=[True, False])
-    top, count = counted.row(0) if counted.height else ("an unknown stage", worst.lost)
+    places = lost.group_by(where=_where()).agg(pl.col("n").sum())
+    top, count = places.sort("n", "where", descending=[True, False]).row(0)
     share = f"{count} " if count < worst.lost else "all " if count > 1 else ""
     won = f" and won {worst.won}" if worst.won else ""
     who = worst.name or "all questions"
     return with_questions(
-        f"Hold: {who} lost {worst.lost} of {worst.n}{won}, {share}at {top}", _first(lost)
+        f"Hold: {who} lost {worst.lost} of {worst.n}{won}, {share}{top}", _first(lost)
     )
+
+
+def _where() -> pl.Expr:
+    """How, and at which stage, a question was lost, in words."""
+    at = pl.format("at {}", pl.col("stage_after").fill_null("an unknown stage"))
+    return (
+        pl.when(after=ABSENT).then(pl.lit(f"{ABSENT} in the new run"))
+        .when(pl.col("stage_after").is_null(), after=MISSING)
+        .then(pl.lit(f"{MISSING} in the new run"))
+        .when(after=MISSING).then(pl.format("{} {}", pl.lit(MISSING), at))
+        .when(after="error").then(pl.format("with an error {}", at))
+        .otherwise(at)
+    )  # fmt: skip
 
 
 def _within(ends: pl.DataFrame, slice_: str | None) -> pl.DataFrame:

@@ -75,6 +75,9 @@ def judge_json(run: Tables) -> dict[str, Any] | None:
 
 def judge_text(run: Tables) -> Iterator[str]:
     """The same, a line per task."""
+    pins = run.manifest.get("judge") or {}
+    if pins.get("origin"):
+        yield f"{pins['model']}: its verdicts came with {pins['origin']}, nobody was asked"
     for task, outcomes in counts(run).items():
         bad = [f"{n:,} {outcome}" for outcome, n in outcomes.items() if outcome != "ok"]
         asked = sum(outcomes.values())

@@ -17,6 +17,8 @@ from rayeval.words import plural, verb
 
 LONG = 1_600
 """Characters of a passage that are shown."""
+FACTS = 2
+"""The least grade that stands for a fact."""
 KEYS = "0 irrelevant · 1 on topic · 2 part of the answer · 3 answers it · s skip · u undo · q quit"
 
 
@@ -43,6 +45,16 @@ class Change(Protocol):
         ...
 
     @property
+    def grade(self) -> int:
+        """From 0 to 3."""
+        ...
+
+    @property
+    def evidence(self) -> Mapping[str, Any]:
+        """As written to the golden set."""
+        ...
+
+    @property
     def before(self) -> Figures:
         """Without it."""
         ...
@@ -56,15 +68,18 @@ class Change(Protocol):
 def item_text(
     item: Mapping[str, Any], question: Mapping[str, Any], *, place: int, total: int
 ) -> str:
-    """One hit with its source, below the question and its answer."""
+    """One hit with its source, below the question and its answer.
+
+    Which run found it, and at which rank, is not said: grading is blind.
+    """
     spans = [(span["start_char"], span["end_char"]) for span in item["spans"] or []]
     parts: list[RenderableType] = [
         Text(f"\n[{place} of {total}] {item['question_id']}  {question['question']}"),
     ]
     if question["reference_answer"]:
         parts.append(Text(f"answer   {question['reference_answer']}"))
-    parts.append(Text(f"hit      {_ranks(item)}"))
-    parts.append(Text(f"source   {where(item['source_id'], item['revision_id'], spans)}\n"))
+    source = where(item["source_id"], item["revision_id"], spans, whole=item["spans"] is not None)
+    parts.append(Text(f"source   {source}\n"))
     return rendered([*parts, _passage(item["text"] or "(no text)"), Text(f"\n{KEYS}")])
 
 
@@ -79,10 +94,10 @@ def groups_text(keys: Sequence[str], groups: Mapping[str, Sequence[Mapping[str, 
 
 
 def change_text(change: Change) -> str:
-    """The question's numbers and the means, before and after."""
-    own = _moves(change.before.question, change.after.question)
-    means = _moves(change.before.mean, change.after.mean)
-    return rendered([Text(f"{change.question_id}: {own}"), Text(f"mean: {means}")])
+    """What was written; what it does to the figures would tell which run found the hit."""
+    new = change.evidence
+    fact = f", fact {new['group_id']}" if change.grade >= FACTS else ""
+    return rendered([Text(f"{change.question_id}: grade {change.grade}{fact}, written")])
 
 
 def summary_text(changes: Sequence[Change], path: str, version: str, left: int) -> str:
@@ -97,6 +112,15 @@ def summary_text(changes: Sequence[Change], path: str, version: str, left: int) 
     return rendered([Text(said), Text(f"mean: {moves}")])
 
 
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """Unjudged hits that nobody is asked about, and what would help."""
+    lines = [
+        f"{plural(count, 'unjudged hit')} {verb(count, 'is', 'are')} left out, known {why}"
+        for why, count in left_out.items()
+    ]
+    return rendered([Text("\n".join(lines))])
+
+
 def _left(count: int, noun: str) -> str:
     return f"{plural(count, noun)} {verb(count, 'is', 'are')} left"
 
@@ -107,16 +131,6 @@ def _moves(before: Mapping[str, float | None], after: Mapping[str, float | None]
 
 def _shown(value: float | None) -> str:
     return number(math.nan if value is None else value)
-
-
-def _ranks(item: Mapping[str, Any]) -> str:
-    if not item["differs"]:
-        return f"rank {item['rank']}" + (
-            f", and {item['other_rank']} in the other run" if item["other_rank"] else ""
-        )
-    if item["rank"] is None:
-        return f"only in the other run, at rank {item['other_rank']}"
-    return f"rank {item['rank']}, and not in the other run's first hits"
 
 
 def _passage(text: str) -> RenderableType:

@@ -19,18 +19,30 @@ def lacking(run: Tables, questions: int) -> Iterator[str]:
 
     questions: how many the run has.
     """
-    missing = pl.col("status") == "missing"
-    parts = [part.filter(missing) for part in run.parts("per_query", COLUMNS)]
-    ids = (rows := pl.concat(parts))["question_id"].unique()
-    if ids.is_empty():
-        return
-    known = pl.col("question_id").is_in(ids.implode()) & ~missing
-    there = [part.filter(known)["question_id"] for part in run.parts("per_query", COLUMNS)]
-    whole = ids.filter(~ids.is_in(pl.concat(there).implode()))
+    rows = _missing(run)
+    whole = absent(run, rows)
     unanswered = rows.filter(pl.col("stage") == "answer")["question_id"]
     yield from _line(whole, questions, "no row in the trace")
     alone = unanswered.filter(~unanswered.is_in(whole.implode()))
     yield from _line(alone, questions, "no answer in the trace")
+
+
+def absent(run: Tables, missing: pl.DataFrame | None = None) -> pl.Series:
+    """The questions of which the run's trace has no row at all, sorted.
+
+    missing: the rows of `per_query` that say so, where they are known.
+    """
+    ids = (_missing(run) if missing is None else missing)["question_id"].unique().sort()
+    if ids.is_empty():
+        return ids
+    known = pl.col("question_id").is_in(ids.implode()) & (pl.col("status") != "missing")
+    there = [part.filter(known)["question_id"] for part in run.parts("per_query", COLUMNS)]
+    return ids.filter(~ids.is_in(pl.concat(there).implode()))
+
+
+def _missing(run: Tables) -> pl.DataFrame:
+    rows = (p.filter(pl.col("status") == "missing") for p in run.parts("per_query", COLUMNS))
+    return pl.concat(rows)
 
 
 def _line(ids: pl.Series, questions: int, what: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from rayeval.columns import Ints, combined, flatten, lists
 from rayeval.metrics.evidence import ints
 from rayeval.metrics.ranking import RANKED, RETURNED
 from rayeval.metrics.spans import Bools
+from rayeval.report.holding import as_column, evidence_rows, held, open_pairs
 from rayeval.report.tables import Tables
 from rayeval.tables import PASSAGES, PLACE, TEXT, conform
 
@@ -82,14 +83,21 @@ def _placed(ids: pa.Array, run: Tables) -> pa.StructArray:
     return pa.StructArray.from_arrays(columns, fields=list(PLACE))
 
 
-def near_gold(table: pa.Table, stages: Sequence[str], hits: Listed) -> pa.Table:
-    """The batch with `passages` and each stage's ranks, of the hits in the sources of evidence."""
+def near_gold(table: pa.Table, stages: Sequence[str], hits: Listed, run: Tables) -> pa.Table:
+    """The batch with `passages`, `holds` and each stage's ranks, of the hits in the sources of
+    evidence, and of those that hold its quote."""
     row, evidence = flatten(table["evidence"])
     n, n_chunks = table.num_rows, len(hits.chunks)
     every = pa.concat_arrays([hits.chunks.field("source_id"), evidence.field("source_id")])
     source = ints(every.dictionary_encode().indices, -1) + 1
     size = int(source.max(initial=0)) + 1
-    near = hits.where(_among(hits.row * size + source[hits.chunk], row * size + source[n_chunks:]))
+    touching = _among(hits.row * size + source[hits.chunk], row * size + source[n_chunks:])
+    items = evidence_rows(table)
+    maybe = hits.where(open_pairs(hits.row, hits.chunk, hits.chunks, items))
+    several = np.unique(maybe.pairs)
+    of, chunk = np.divmod(several, max(1, n_chunks))
+    pair, item = held(of, chunk, hits.chunks, items, run)
+    near = hits.where(touching | _among(hits.pairs, several[pair]))
     pairs = np.unique(near.pairs)
     first = np.searchsorted(pairs, np.arange(n) * max(1, n_chunks))
     for number, stage in enumerate(stages):
@@ -102,7 +110,9 @@ def near_gold(table: pa.Table, stages: Sequence[str], hits: Listed) -> pa.Table:
         at = table.schema.get_field_index(stage)
         table = table.set_column(at, stage, lists(mine.row, ranks, n, null=null))
         table = table.append_column(f"{stage}{RETURNED}", pa.array(returned))
-    return table.append_column("passages", near.passages(n))
+    passage = np.searchsorted(pairs, several[pair])
+    holding = as_column(pairs // max(1, n_chunks), passage, row, item, n)
+    return table.append_column("passages", near.passages(n)).append_column("holds", holding)
 
 
 def _among(values: Ints, wanted: Ints) -> Bools:

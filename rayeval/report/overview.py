@@ -12,13 +12,17 @@ from rayeval.answer_tables import VARIANTS
 from rayeval.report.advice import advice, unlabelled, unscored
 from rayeval.report.answered import answered
 from rayeval.report.ended import Asked, Lost, asked, ended
-from rayeval.report.favoured import worth_showing
+from rayeval.report.errors import most_said
+from rayeval.report.favoured import asked_for
 from rayeval.report.lacking import lacking
 from rayeval.report.shown import Shown
 from rayeval.report.slices import telling
 from rayeval.report.tables import Tables
 from rayeval.report.trust import trust_text
 from rayeval.words import plural
+
+MODES = {"foreign": "as traced"}
+"""Modes of latency that are called otherwise where people read them."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Overview:
     population: str
     """What the means are over."""
     shown: tuple[str, ...]
+    more: int
+    """Metrics of hits that are not shown."""
     """Metrics worth a column."""
     means: dict[tuple[str, str], Cell]
     """(stage, metric)."""
@@ -88,18 +94,20 @@ def overview(run: Tables) -> Overview:
     """The facts of `run`."""
     stages = tuple(run.manifest["stages"])
     of_hits = run.aggregate.filter(pl.col("stage").is_in(stages))
-    shown = worth_showing(of_hits["metric"].unique(maintain_order=True).to_list())
+    measured = of_hits["metric"].unique(maintain_order=True).to_list()
+    shown = asked_for(measured, run.manifest["config"]["metrics"].get("names"))
     end, golden = ended(run), asked(run)
-    bad = unscored(run.run_id, end.error, end.missing)
+    bad = unscored(run.run_id, end.error, end.missing, most_said(run) if end.error else None)
     return Overview(
         title=f"{run.manifest['name']} · {run.run_id}",
         counts=_counts(golden),
-        corpus=_corpus(run.manifest["corpus"]),
+        corpus=_corpus(run.manifest),
         lacking=tuple(lacking(run, golden.questions)),
         models=tuple(f"{name}: {text}" for name, text in run.manifest["models"].items()),
         stages=stages,
         population=_population(golden),
         shown=shown,
+        more=len(measured) - len(shown),
         means=_means(run.aggregate),
         slices=_slices(telling(run), stages[-1], shown),
         bounds=end.bounds,
@@ -118,14 +126,17 @@ def overview(run: Tables) -> Overview:
     )
 
 
-def _corpus(corpus: Mapping[str, Any]) -> str:
+def _corpus(manifest: Mapping[str, Any]) -> str:
     """Several revisions of one source are told apart from several sources; a scored run need not
-    have any."""
+    have any, and knows no chunk but those that its hits are."""
+    corpus = manifest["corpus"]
     if corpus.get("path", "") is None:
         return "no corpus"
     documents, sources = corpus["documents"], corpus.get("sources")
     of = f" of {plural(sources, 'source')}" if sources not in (None, documents) else ""
-    return f"{plural(documents, 'document')}{of}, {plural(corpus['chunks'], 'chunk')}"
+    chunks = "passage among the hits" if "trace" in manifest else "chunk"
+    many = "passages among the hits" if "trace" in manifest else "chunks"
+    return f"{plural(documents, 'document')}{of}, {plural(corpus['chunks'], chunks, many)}"
 
 
 def _counts(golden: Asked) -> str:
@@ -196,6 +207,12 @@ def _latency(
             times = rows["latency_ms"]
             median, high = times.quantile(0.5, "linear"), times.quantile(0.95, "linear")
             found.append(
-                (stage, rows["mode"][0], float(median or 0), float(high or 0), rows.height)
+                (
+                    stage,
+                    MODES.get(rows["mode"][0], rows["mode"][0]),
+                    float(median or 0),
+                    float(high or 0),
+                    rows.height,
+                )
             )
     return tuple(found)

@@ -12,11 +12,14 @@ import polars as pl
 from rayeval.errors import RunError
 from rayeval.report.answers import answer_lines, answers_json
 from rayeval.report.judgements import judgement_lines, judgements_json
+from rayeval.report.passages import stated_text
 from rayeval.report.plain import printable, shortened
 from rayeval.report.tables import Tables
 from rayeval.words import percent
 
 TOP = 5
+ID = 40
+"""Characters of a chunk's id that are shown; ours have 32."""
 
 DETAILS = (("depth", "depth"), ("group", "group_id"))
 
@@ -38,7 +41,10 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
         "answerable": question["answerable"],
         "slices": question["slices"],
         "failure": failure[0] if failure else None,
-        "evidence": [_evidence(item, full) for item in question["evidence"]],
+        "evidence": [
+            _evidence(item, full) | {"text": stated_text(run.passages, item)}
+            for item in question["evidence"]
+        ],
         "filter": _filter(rows),
         "stages": {
             row["stage"]: _stage(row, passages, gold) for row in rows if row["stage"] != "filter"
@@ -94,7 +100,8 @@ def _passages(passages: pl.DataFrame, rows: Iterable[Mapping[str, Any]]) -> dict
 def _evidence(item: Mapping[str, Any], full: float) -> dict[str, Any]:
     """`needed`: the share of it that one chunk must hold to find it."""
     names = ("evidence_id", "group_id", "source_id", "revision_id", "page", "spans", "quote")
-    known = {name: item[name] for name in (*names, "relevance", "gold", "visible", "found")}
+    flags = ("element_id", "cell", "relevance", "gold", "visible", "found")
+    known = {name: item[name] for name in (*names, *flags)}
     return {**known, "needed": 1.0 if item["whole"] else full}
 
 
@@ -175,8 +182,11 @@ def _evidence_line(item: Mapping[str, Any]) -> str:
     revision = "" if item["revision_id"] is None else f"@{item['revision_id']}"
     where = f"{item['source_id'] or 'any source'}{revision}{spans}{page}"
     mark = "gold" if item["gold"] else f"relevance {item['relevance']}"
-    quote = f"\n          “{shortened(item['quote'])}”" if item["quote"] else ""
-    return f"{item['evidence_id']} ({item['group_id']}, {mark}) {where}{quote}"
+    element = "/".join(filter(None, (item["element_id"], item["cell"])))
+    text = item["quote"] or item["text"]
+    quote = f"\n          “{shortened(text)}”" if text else ""
+    at = f"{where} {element}" if element else where
+    return f"{item['evidence_id']} ({item['group_id']}, {mark}) {at}{quote}"
 
 
 def _stage_line(stage: Mapping[str, Any], needed: Mapping[str, float]) -> str:
@@ -207,12 +217,18 @@ def _worth_reading(
     return [*hits[:TOP], *below[:TOP]]
 
 
+def _named(hit: Mapping[str, Any]) -> str:
+    """A hit's source and its own id: whoever asks by chunk ids looks for these."""
+    source, chunk = hit["source_id"], hit["chunk_id"]
+    return str(chunk) if source in (None, chunk) else f"{source}  {shortened(chunk, ID)}"
+
+
 def _hit_line(hit: Mapping[str, Any]) -> str:
     covers = " ".join(f"{name} {percent(share)}" for name, share in hit["covers"].items())
     mark = f"  ◀ {covers}" if covers else ""
     score = " " * 9 if hit["score"] is None else f"{hit['score']:>9.4f}"
     page = f" page {', '.join(map(str, hit['pages']))}" if hit["pages"] else ""
-    lines = [f"  {hit['rank']:>3} {score}  {hit['source_id'] or hit['chunk_id']}{page}{mark}"]
+    lines = [f"  {hit['rank']:>3} {score}  {_named(hit)}{page}{mark}"]
     if hit["text"]:
         lines.append(f"                 {shortened(hit['text'])}")
     return "\n".join(lines)

@@ -19,6 +19,8 @@ from rayeval.report.tables import Tables
 from rayeval.words import percent, plural
 
 WIDTH = 100
+ABREAST = 6
+"""Metrics beside each other in a table."""
 
 
 def run_text(run: Tables) -> str:
@@ -28,7 +30,7 @@ def run_text(run: Tables) -> str:
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
         *(Text(line, style="bold") for line in facts.lacking),
         *(Text(line, style="dim") for line in facts.models),
-        *([titled(facts.population, _metrics(facts))] if facts.shown else []),
+        *_population(facts),
         *(drawn(table) for table in facts.answers),
         *_waterfall(facts),
         *([Text(facts.denominators, style="dim")] if facts.denominators else []),
@@ -53,7 +55,7 @@ def metrics_text(run: Tables) -> str:
     """The metrics by stage alone: `print(run)`."""
     facts = overview(run)
     said = (Text(line, style="dim") for line in facts.unscored)
-    return rendered([Text(f"{facts.title}: {facts.counts}"), _metrics(facts), *said])
+    return rendered([Text(f"{facts.title}: {facts.counts}"), *_metrics(facts), *said])
 
 
 def rendered(parts: Iterable[RenderableType]) -> str:
@@ -105,10 +107,28 @@ def titled(title: str, table: Table | None) -> Group:
     return Group(Text(f"\n{title}", style="bold"), *([table] if table else ()))
 
 
-def _metrics(facts: Overview) -> _Plain:
-    table = headed("stage", *facts.shown, "n", "errors")
+def _population(facts: Overview) -> list[RenderableType]:
+    """The means of every stage, below what they are of."""
+    if not facts.shown:
+        return []
+    first, *others = _metrics(facts)
+    said = (
+        f"{plural(facts.more, 'more metric')} in aggregate.parquet; by question, per_query.parquet"
+    )
+    more = [Text(said, style="dim")] if facts.more else []
+    return [titled(facts.population, first), *others, *more]
+
+
+def _metrics(facts: Overview) -> list[_Plain]:
+    """As many metrics to a table as fit beside each other."""
+    starts = range(0, len(facts.shown), ABREAST) or range(1)
+    return [_some(facts, facts.shown[at : at + ABREAST]) for at in starts]
+
+
+def _some(facts: Overview, shown: Sequence[str]) -> _Plain:
+    table = headed("stage", *shown, "n", "errors")
     for stage in facts.stages:
-        cells = [facts.means.get((stage, metric)) for metric in facts.shown]
+        cells = [facts.means.get((stage, metric)) for metric in shown]
         n = max((cell.n for cell in cells if cell), default=0)
         errors = max((cell.n_error for cell in cells if cell), default=0)
         values = [number(cell.mean) if cell else "" for cell in cells]
@@ -150,9 +170,9 @@ def _failures(facts: Overview) -> _Plain:
 
 
 def _slices(facts: Overview) -> _Plain:
-    table = headed("slice", "n", *facts.shown)
+    table = headed("slice", "n", *facts.shown[:ABREAST])
     for name, n, values in facts.slices:
-        table.row(name, str(n), *(number(value) for value in values))
+        table.row(name, str(n), *(number(value) for value in values[:ABREAST]))
     return table
 
 

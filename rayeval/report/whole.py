@@ -18,6 +18,8 @@ NEAREST = 5_000
 NAMED = 500
 """Ids named of each way to end."""
 SUCCESS, WON, LOST, MOVED, SAME = "success", "won", "lost", "moved", "same"
+ABSENT = "not answerable"
+"""How a question ends in a run in which it has no gold."""
 WAY = ["slice", "before", "after", "stage_after"]
 ORDER = {LOST: 0, MOVED: 1, WON: 2, SAME: 3}
 """Worst first."""

@@ -15,11 +15,12 @@ import numpy.typing as npt
 from rayeval.columns import Floats
 
 Words = npt.NDArray[np.uint64]
+Small = npt.NDArray[np.integer]
 _BOOTSTRAP, _SIGNS, _POISSON, _FLIPS = 1, 2, 3, 4
 """What is drawn for one purpose says nothing of another."""
 _STEP = 0x9E3779B97F4A7C15
-_KEPT = 1 << 20
-"""Draws of so many cells at most are kept: every slice of as many clusters asks for them again."""
+_KEPT = 64
+"""Blocks of draws kept, as small numbers: every stage asks for those of each slice again."""
 
 
 def counts(seed: int, replicates: range, clusters: int) -> Floats:
@@ -27,14 +28,12 @@ def counts(seed: int, replicates: range, clusters: int) -> Floats:
 
     Returns (n_replicates, clusters); every row adds up to `clusters`.
     """
-    small = len(replicates) * clusters <= _KEPT
-    return (_kept_counts if small else _counts)(seed, replicates, clusters)
+    return _kept_counts(seed, replicates, clusters).astype(np.float64)
 
 
 def signs(seed: int, replicates: range, clusters: int) -> Floats:
     """+1 or −1 for every cluster, (n_replicates, clusters)."""
-    small = len(replicates) * clusters <= _KEPT
-    return (_kept_signs if small else _signs)(seed, replicates, clusters)
+    return _kept_signs(seed, replicates, clusters).astype(np.float64)
 
 
 def poisson(seed: int, replicates: range, keys: Words) -> Floats:
@@ -59,29 +58,22 @@ def _keyed(seed: int, replicates: range, keys: Words, stream: int) -> Words:
     return _scrambled(_states(seed, replicates, stream)[:, None] ^ keys[None, :])
 
 
-def _counts(seed: int, replicates: range, clusters: int) -> Floats:
+@lru_cache(maxsize=_KEPT)
+def _kept_counts(seed: int, replicates: range, clusters: int) -> Small:
     words = _words(seed, replicates, clusters, _BOOTSTRAP)
     places = ((words >> np.uint64(32)) * np.uint64(clusters)) >> np.uint64(32)
     places += np.arange(len(replicates), dtype=np.uint64)[:, None] * np.uint64(clusters)
     drawn = np.bincount(places.ravel().astype(np.int64), minlength=len(replicates) * clusters)
-    return drawn.reshape(len(replicates), clusters).astype(np.float64)
+    least = np.min_scalar_type(int(drawn.max(initial=0)))  # a byte, but for a miracle
+    return drawn.reshape(len(replicates), clusters).astype(least)
 
 
-def _signs(seed: int, replicates: range, clusters: int) -> Floats:
+@lru_cache(maxsize=_KEPT)
+def _kept_signs(seed: int, replicates: range, clusters: int) -> Small:
     words = _words(seed, replicates, clusters // 64 + 1, _SIGNS).astype("<u8")
     bits = np.unpackbits(words.view(np.uint8), axis=1, count=clusters)
-    drawn: Floats = bits.astype(np.float64) * 2.0 - 1
+    drawn: Small = bits.astype(np.int8) * np.int8(2) - np.int8(1)
     return drawn
-
-
-@lru_cache(maxsize=32)
-def _kept_counts(seed: int, replicates: range, clusters: int) -> Floats:
-    return _counts(seed, replicates, clusters)
-
-
-@lru_cache(maxsize=32)
-def _kept_signs(seed: int, replicates: range, clusters: int) -> Floats:
-    return _signs(seed, replicates, clusters)
 
 
 def _words(seed: int, replicates: range, n: int, stream: int) -> Words:

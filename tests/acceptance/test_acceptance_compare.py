@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 from acceptance_project import QUERY, command, project, ranked
 
 import rayeval
@@ -217,6 +218,46 @@ def test_a_comparison_on_the_test_split_is_in_its_ledger(folder, tmp_path):
     assert entry["purpose"] == "a smaller depth"
     assert command(*arguments).json["warnings"] == first.json["warnings"]  # seen before
     assert len(ledger.read_text().splitlines()) == 1
+
+
+def test_every_way_to_see_a_difference_on_the_test_split_is_entered(folder, tmp_path):
+    """Gates with a baseline, on a copy of the golden set, and a comparison's page made anew."""
+    rows = [json.loads(line) for line in (folder / "golden.jsonl").read_text().splitlines()]
+    golden, copy, runs = tmp_path / "golden.jsonl", tmp_path / "copy.jsonl", tmp_path / "runs"
+    splits = ["test", "regression"] * len(rows)
+    told = [{**row, "split": split} for row, split in zip(rows, splits, strict=False)]
+    golden.write_text("".join(json.dumps(row) + "\n" for row in told))
+    copy.write_bytes(golden.read_bytes())
+    first, second, third, fourth = (
+        command("run", folder / "rayeval.yaml", "--runs", runs, "--set", f"golden.path={path}",
+                "--set", f"retrieve.arms.bm25.depth={depth}").json["run_id"]
+        for path, depth in ((golden, 20), (golden, 2), (copy, 20), (copy, 2))
+    )  # fmt: skip
+
+    def seen(path):
+        return command("golden", "ledger", path).json["comparisons"]
+
+    def gated(run, base, **gate):
+        file = tmp_path / "gates.yaml"
+        file.write_text(
+            yaml.safe_dump({"gates": [{"metric": "recall@5", "stage": "bm25", **gate}]})
+        )
+        arguments = ["gate", run, "--baseline", base, "--gates", file, "--runs", runs]
+        return command(*arguments, "--purpose", "a gate").json["warnings"]
+
+    assert gated(second, first, slice="split:regression", max_drop=0.9) == []
+    assert gated(second, first, min=0.0) == []
+    assert seen(golden) == seen(copy) == 0
+    [said] = gated(second, first, slice="split:test", max_drop=0.9)
+    assert "comparison 1 on the test split" in said
+    assert (seen(golden), seen(copy)) == (1, 1)
+    [said] = gated(fourth, third, max_drop=0.9)
+    assert "comparison 2 on the test split" in said
+    made = command("compare", fourth, "--baseline", first, "--runs", runs).json["comparison_id"]
+    for ledger in tmp_path.glob("*.ledger.jsonl"):
+        ledger.unlink()
+    command("report", made, "--runs", runs)
+    assert (seen(golden), seen(copy)) == (1, 1)
 
 
 def test_other_splits_have_no_ledger(folder, compared):

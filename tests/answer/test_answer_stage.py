@@ -293,4 +293,4 @@ def test_refusals_of_a_foreign_answer(text, abstained, want):
     ],
 )
 def test_what_a_foreign_answer_was_handed(stage, hits, sent, want):
-    assert handed(stage, hits, sent) == want
+    assert handed(hits, sent, context=stage == "context") == want

@@ -109,12 +109,41 @@ def test_what_add_refuses_is_not_written(started, golden, flags, said, capsys):
 def test_add_says_what_is_nearly_the_same_and_gives_ids_of_its_own(started, golden, capsys):
     ids = set()
     for _ in range(3):
-        asked = ["--question", "Where can I park my bicycles?", "--unanswerable", "--json"]
+        asked = [
+            "--question",
+            "Where can I park my bicycles?",
+            "--unanswerable",
+            "--json",
+            "--force",
+        ]
         assert add(golden, started, *asked) == 0
         found = json.loads(capsys.readouterr().out)
         ids.add(found["row"]["question_id"])
     assert len(ids) == 3
     assert {"parking"} < {row["question_id"] for row in found["near"]}
+
+
+@pytest.mark.parametrize(
+    "asked", ["Where can I park my bicycle", "  where can I PARK my bicycle? "]
+)
+def test_a_question_that_is_there_needs_force(started, golden, asked, capsys):
+    before = golden.read_bytes()
+    assert add(golden, started, "--question", asked, "--unanswerable") == 2
+    assert "there already, as parking; nothing was added" in capsys.readouterr().err
+    assert golden.read_bytes() == before
+    assert add(golden, started, "--question", asked, "--unanswerable", "--force") == 0
+
+
+@pytest.mark.parametrize(("key", "added"), [("y", 1), ("n", 0)])
+def test_a_question_that_is_there_needs_a_yes_at_a_terminal(golden, key, added):
+    question = json.loads(golden.read_text().splitlines()[0])["question"]
+    before = len(golden.read_text().splitlines())
+    terminal = Terminal("golden", "add", str(golden), "--question", question, "--unanswerable")
+    terminal.until("Add it again?")
+    terminal.type(f"{key}\n")
+    terminal.until("Added" if added else "nothing was added")
+    assert terminal.end() == (0 if added else 2)
+    assert len(golden.read_text().splitlines()) == before + added
 
 
 def test_add_to_a_set_with_problems_changes_nothing(started, golden, capsys):
@@ -135,6 +164,7 @@ def test_label_by_sheet_and_batch(run, golden, tmp_path, capsys):
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == left > 2
+    assert not {name for name in rows[0] if "rank" in name or "run" in name}
     rows[0] |= {"grade": "3", "group": "new:both"}
     rows[1] |= {"grade": "2", "group": "new:both"} if same_question(rows) else {"grade": "0"}
     with sheet.open("w", encoding="utf-8", newline="") as file:
@@ -288,13 +318,14 @@ def test_label_at_a_terminal_survives_a_kill(run, golden):
     terminal = Terminal(*arguments)
     terminal.until("[1 of ")
     total = int(terminal.until("]"))
-    terminal.until("q quit")
+    shown = terminal.until("q quit")
+    assert "rank" not in shown and "other run" not in shown
     terminal.type("x3")  # x is no key
     terminal.until("Which fact")
     terminal.until("same as e1")
     terminal.type("1")
-    terminal.until("judged@3")
-    terminal.until("q quit")
+    terminal.until("fact e1, written")
+    assert "judged@3" not in terminal.until("q quit")  # it would tell where the hit ranks
     assert golden.read_text() != before
     terminal.type("u")
     terminal.until(f"[1 of {total}]")
@@ -303,7 +334,7 @@ def test_label_at_a_terminal_survives_a_kill(run, golden):
         json.loads(b) for b in before.splitlines()
     ]
     terminal.type("0")
-    terminal.until("mean:")
+    terminal.until("grade 0, written")
     terminal.until("q quit")
     os.kill(terminal.process.pid, signal.SIGKILL)
     assert terminal.end() == -signal.SIGKILL

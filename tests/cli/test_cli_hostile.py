@@ -122,3 +122,62 @@ def test_output_that_cannot_be_written_is_said(hostile, more):
         )
     assert done.returncode == 4
     assert b"No space left" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(["golden", "stats", "nope.jsonl"], 2, id="a refusal"),
+        pytest.param(["show", "--nope"], 2, id="a wrong option"),
+        pytest.param(["score", "--json"], 0, id="a run"),
+    ],
+)
+def test_words_that_cannot_be_written_change_no_exit_code(tmp_path, words, code):
+    golden = tmp_path / "g.jsonl"
+    golden.write_text('{"question_id": "q", "question": "?", "evidence": [{"source_id": "d"}]}\n')
+    trace = tmp_path / "t.jsonl"
+    trace.write_text('{"question_id": "q", "stages": {"s": {"hits": [{"source_id": "d"}]}}}\n')
+    if words[0] == "score":
+        words = [*words, "--golden", str(golden), "--trace", str(trace), "--runs", str(tmp_path)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=full, cwd=tmp_path, check=False
+        )
+    assert done.returncode == code
+    if code == 0:
+        assert json.loads(done.stdout)
+        assert len(list(tmp_path.glob("*/manifest.json"))) == 1
+
+
+def test_a_closed_stderr_takes_nothing_and_nothing_goes_to_stdout():
+    command = (
+        f"{sys.executable} -c 'from rayeval.cli.main import main; main()' golden stats nope 2>&-"
+    )
+    done = subprocess.run(["/bin/sh", "-c", command], stdout=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+INTERRUPTED = """
+import signal, os
+from rayeval.cli import main as cli
+from rayeval.execution.score import spool
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+    signal.pause()
+spool.hashed = interrupt
+cli.main()
+"""
+
+
+def test_an_interrupt_says_what_goes_on_and_has_an_exit_code_of_its_own(tmp_path):
+    (tmp_path / "g.jsonl").write_text('{"question_id": "q", "question": "?"}\n')
+    (tmp_path / "t.jsonl").write_text('{"question_id": "q", "stages": {"s": {"hits": ["x"]}}}\n')
+    words = ["score", "--golden", "g.jsonl", "--trace", "t.jsonl", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *words], capture_output=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 130
+    assert b"stopped; `rayeval resume runs/" in done.stderr
+    assert b"interrupted; `rayeval resume RUN` goes on" in done.stderr
+    assert json.loads(done.stdout)["error"]["exit_code"] == 130

@@ -75,9 +75,9 @@ def test_errors_are_what_to_look_at_next(tmp_path, capsys):
     assert run_command(["show", str(run.path)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert (
-        f"error (1: q-1): without a score where it failed; `rayeval show {run.run_id} q-1` says why"
-        in shown
+        "error (1: q-1): “TimeoutError” (1 question); without a score where it failed; "
+        f"`rayeval show {run.run_id} q-1` shows one" in shown
     )
-    assert "missing (1: q-2): the trace lacks them; they count as 0" in shown
+    assert "missing (1: q-2): the trace lacks them, or a stage or the answer of theirs" in shown
     assert "no question was lost" not in shown
     assert "error (1: q-1)" in str(run)

@@ -204,6 +204,20 @@ def test_hits_on_which_two_runs_differ_come_first(evaluate):
     )
 
 
+def test_the_order_says_neither_run_nor_rank(evaluate):
+    a, b = evaluate("chunk.size=20"), evaluate("chunk.size=20", "chunk.overlap=5")
+    found = Session(a, k=6).items().to_dicts()
+    names = [item["question_id"] for item in found]
+    assert names == sorted(names)
+    ranks = {name: [i["rank"] for i in found if i["question_id"] == name] for name in names}
+    assert any(some != sorted(some) and some != sorted(some)[::-1] for some in ranks.values())
+    both, other = (Session(*pair[:1], k=6, against=pair[1]) for pair in ((a, b), (b, a)))
+    pairs = [
+        [(i["question_id"], i["chunk_id"]) for i in one.items().to_dicts()] for one in (both, other)
+    ]
+    assert pairs[0] == pairs[1]  # the second run's hits don't come after the first one's
+
+
 def test_a_stage_that_the_run_lacks(evaluate):
     with pytest.raises(RunError, match="no stage 'dense'; it has bm25"):
         Session(evaluate(), stage="dense")

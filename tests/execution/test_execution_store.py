@@ -1,10 +1,12 @@
 """What is computed again when one thing changes, and that nothing half-written is ever read."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+import rayeval
 from rayeval import files
 from rayeval.errors import InfrastructureError
 from rayeval.execution.evaluate import preview
@@ -112,3 +114,13 @@ def test_manifest_says_what_the_run_was_made_of(project, runs):
     assert value["libraries"]["polars"]
     assert value["seed"] == 42
     assert set(value["files"]) >= {"trace.parquet", "latency.parquet", "report.html", "plan.json"}
+
+
+def test_a_store_that_is_deleted_while_the_process_lives_is_filled_again(tmp_path):
+    golden = tmp_path / "g.jsonl"
+    golden.write_text('{"question_id": "q", "question": "?", "evidence": [{"source_id": "d"}]}\n')
+    trace = [{"question_id": "q", "stages": {"s": {"hits": [{"source_id": "d"}]}}}]
+    first = rayeval.score(golden, trace, runs=tmp_path / "runs").per_query
+    shutil.rmtree(tmp_path / "runs")
+    again = rayeval.score(golden, trace, runs=tmp_path / "runs")
+    assert again.per_query.equals(first)

@@ -1,6 +1,7 @@
 """Gold in PDF and DOCX: it rests on quotes, and a page says where one stands."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -122,7 +123,15 @@ def test_the_manifest_names_the_extractors(run):
 def test_the_page_is_shown(run):
     shown = question_text(run, "second")
     assert "] page 2" in shown  # the evidence's
-    assert "  manual.pdf page 2  ◀ e1 100%" in shown  # a hit's
+    assert re.search(r"  manual.pdf  [0-9a-f]{32} page 2  ◀ e1 100%", shown)  # a hit's, with its id
+
+
+def test_evidence_by_cell_is_shown_with_its_name_and_text(run):
+    line, text = question_text(run, "cell").split("evidence  ")[1].splitlines()[:2]
+    assert line.endswith(" table-1/r3c2")
+    [cell] = [q for q in run.questions.to_dicts() if q["question_id"] == "cell"]
+    [span] = cell["evidence"][0]["spans"]
+    assert text.strip("“” ") and len(text.strip("“” ")) == span["end_char"] - span["start_char"]
 
 
 def test_offsets_without_a_quote_are_a_warning(folder, capsys):
@@ -142,7 +151,7 @@ def test_offsets_without_a_quote_are_a_warning(folder, capsys):
                      "no text on page 9; the last page with text is 3", id="no such page"),
         pytest.param({"quote": "Tokens expire", "page": 0}, "unknown_page", "page 0",
                      id="pages are counted from 1"),
-        pytest.param({"quote": "The desk opens at nine."}, "quote_ambiguous", "stands at",
+        pytest.param({"quote": "The desk opens at nine."}, "quote_ambiguous", "; give its `page` (",
                      id="on two pages, and none is named"),
         pytest.param({"element_id": "table-1", "page": 1}, "page_mismatch", "is on page 2",
                      id="the table is on another page"),

@@ -4,10 +4,11 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from rayeval.errors import DataError, InfrastructureError
-from rayeval.golden.ledger import Entry, entries, ledger_path, reveal
+from rayeval.golden.ledger import Entry, carry, entries, ledger_path, marks, reveal
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,47 @@ def test_many_at_once_lose_nothing(tmp_path):
         list(pool.map(_enter, [golden] * 4, ["a", "b", "c", "d"]))
     lines = Path(ledger_path(golden)).read_text().splitlines()
     assert len({json.loads(line)["run"] for line in lines}) == len(lines) == 40
+
+
+TESTED = [{"question": f"Question {n:02}?", "split": "test"} for n in range(40)]
+
+
+def asked(rows):
+    return marks(pl.DataFrame(rows, {"question": pl.String, "split": pl.String}))
+
+
+@pytest.mark.parametrize(
+    ("rows", "counts"),
+    [
+        pytest.param(TESTED, True, id="a copy"),
+        pytest.param(TESTED[::2], True, id="half of it"),
+        pytest.param([{"question": "A?", "split": "test"}, *TESTED], True, id="one more"),
+        pytest.param([{**TESTED[0], "question": " Question 00? "}], True, id="white space"),
+        pytest.param([{**row, "split": "dev"} for row in TESTED], False, id="not tested on"),
+        pytest.param([{"question": "Another?", "split": "test"}], False, id="other questions"),
+    ],
+)
+def test_what_counts_are_the_questions_not_the_name_of_their_file(tmp_path, rows, counts):
+    seen, other = str(tmp_path / "golden.jsonl"), str(tmp_path / "copy.csv")
+    reveal(seen, Entry("r1", "r2", asked=asked(TESTED)))
+    assert len(entries(other, asked(rows))) == counts
+    assert reveal(other, Entry("r2", "r1", asked=asked(rows))) == 1
+    assert Path(ledger_path(other)).exists() is not counts
+    assert reveal(other, Entry("r2", "r3", asked=asked(rows))) == 1 + 1
+    assert len(entries(seen, asked(TESTED))) == (2 if counts else 1)
+
+
+def test_a_damaged_ledger_beside_it_is_said(tmp_path):
+    (tmp_path / "other.ledger.jsonl").write_text("no json\n")
+    with pytest.raises(DataError, match=r"other\.ledger\.jsonl:1 damaged_ledger"):
+        reveal(str(tmp_path / "golden.jsonl"), Entry("r1", "r2", asked=asked(TESTED)))
+
+
+def test_a_file_that_the_questions_are_written_to_takes_the_ledger_along(tmp_path):
+    seen, out = str(tmp_path / "golden.jsonl"), str(tmp_path / "elsewhere" / "g2.jsonl")
+    (tmp_path / "elsewhere").mkdir()
+    reveal(seen, Entry("r1", "r2", who="지수", at="then"))
+    carry(seen, seen)
+    carry(seen, out)
+    carry(seen, out)
+    assert entries(out) == entries(seen) and len(entries(out)) == 1

@@ -12,6 +12,7 @@ from rayeval.golden.lint.answers import Answers
 from rayeval.golden.lint.duplicates import across_splits
 from rayeval.golden.lint.leaks import Leaks, copied
 from rayeval.golden.lint.offsets import Offsets
+from rayeval.golden.lint.repeats import contradictions, repeats
 from rayeval.golden.lint.revisions import dead_revisions
 from rayeval.golden.lint.sizes import slice_sizes, too_few
 from rayeval.golden.lint.synthetic import unmarked, unvalidated
@@ -121,6 +122,59 @@ def test_synthetic(load, fields, marked, checked):
     assert ids(unvalidated(questions)) == ([] if checked else ["q"])
 
 
+TWICE = [
+    pytest.param({}, {"question": "how many days of PAID leave do I get"}, True, id="case and signs"),
+    pytest.param({}, {"answerable": False, "evidence": None}, True, id="answerable or not"),
+    pytest.param({"slices": ["en"]}, {"slices": ["en", "hr"]}, True, id="slices of one in the other"),
+    pytest.param({"split": "dev"}, {"split": "test"}, True, id="in two splits"),
+    pytest.param({"slices": ["a"]}, {"slices": ["b"]}, False, id="other slices"),
+    pytest.param({"principals": ["tenant:a"]}, {"principals": ["tenant:b"]}, False, id="tenants"),
+    pytest.param({"history": [{"role": "user", "content": "In Busan."}]}, {}, False, id="history"),
+    pytest.param({"asked_at": "2025-01-01T00:00:00Z"}, {}, False, id="another time"),
+    pytest.param({}, {"question": "How many days of sick leave do I get?"}, False, id="another"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "found"), TWICE)
+def test_a_question_that_is_there_twice_is_a_problem(load, one, other, found):
+    both = [{"question": Q, "evidence": [{"source_id": "s"}], "question_id": name, **fields}
+            for name, fields in (("q1", one), ("q2", other))]  # fmt: skip
+    questions, _ = load(*both)
+    assert [(p.question_id, p.warning) for p in repeats(questions)] == [("q2", False)] * found
+
+
+LONG = "How many days of paid leave do I get in my first year with the company, and when do they lapse?"
+LIKE_LONG = LONG.replace("do they lapse", "they lapse")
+ANSWER = {"evidence": [{"source_id": "s"}]}
+NONE = {"answerable": False}
+
+
+@pytest.mark.parametrize(
+    ("texts", "fields", "said"),
+    [
+        pytest.param((LONG, LIKE_LONG), (ANSWER, NONE),
+                     "this one is not, that one answerable", id="answerable"),
+        pytest.param((LONG, LIKE_LONG),
+                     (ANSWER, {"evidence": [{"source_id": "t"}]}), "gold is in t, there in s", id="gold"),
+        pytest.param((Q, Q), ({**ANSWER, "slices": ["a"]}, {**NONE, "slices": ["b"]}), "that one",
+                     id="the same in other slices"),
+        pytest.param((LONG, LIKE_LONG), (ANSWER, ANSWER), None, id="one gold"),
+        pytest.param((Q, Q), (ANSWER, NONE), None, id="said as a repetition"),
+        pytest.param((LONG, LIKE_LONG),
+                     ({**ANSWER, "split": "dev"}, {**NONE, "split": "test"}), None, id="two splits"),
+        pytest.param(("What does error ERR-4012 mean on a printer?", "What does error ERR-4013 mean on a printer?"),
+                     (ANSWER, NONE), None, id="codes tell questions apart"),
+    ],
+)  # fmt: skip
+def test_questions_alike_that_contradict_each_other(load, texts, fields, said):
+    rows = [{"question_id": f"q{n}", "question": text, **more}
+            for n, (text, more) in enumerate(zip(texts, fields, strict=True))]  # fmt: skip
+    questions, _ = load(*rows)
+    found = contradictions(questions)
+    assert [(p.question_id, p.warning) for p in found] == ([("q1", True)] if said else [])
+    assert all(said in problem.message for problem in found)
+
+
 def question(number: int, **fields):
     return {"question_id": f"q{number:03}", "question": f"question {number}", **fields}
 
@@ -137,14 +191,19 @@ def test_sizes_count_what_a_comparison_rests_on(load):
     assert sizes["all"] == (3, 1)
     assert sizes["a"] == (3, 1)
     assert sizes["none"] == (2, 2)  # of a slice without answerable ones, all
+    shows = slice_sizes(questions, clusters)
+    assert shows.filter(slice="none").select("answerable", "detectable").row(0) == (False, None)
     assert sizes["synthetic_unvalidated"] == (1, 1)
     assert "origin:synthetic" not in sizes
 
 
 def test_too_few_questions_and_how_many_more():
-    sizes = pl.DataFrame({"slice": ["all", "few", "one source"], "n": [150, 149, 400],
-                          "clusters": [6, 6, 1], "detectable": [0.0997, 0.1001, 0.06]})  # fmt: skip
-    few, one = (problem.message for problem in too_few(sizes, "golden.jsonl"))
+    sizes = pl.DataFrame({"slice": ["all", "few", "one", "one source", "no answer"],
+                          "n": [150, 149, 5, 400, 1], "clusters": [6, 6, 6, 1, 1],
+                          "answerable": [True, True, True, True, False],
+                          "detectable": [0.0997, 0.1001, None, 0.06, None]})  # fmt: skip
+    few, tiny, one = (problem.message for problem in too_few(sizes, "golden.jsonl"))
+    assert "slice 'one' has 5 questions: too few to show anything; 145 more" in tiny
     assert "slice 'few' has 149 questions" in few
     assert "; 1 more would show 0.1" in few
     assert "need 6 clusters, there is 1" in one

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rayeval.cli.main import run_command
 from rayeval.errors import ConfigError, DataError
 from rayeval.golden.load import load_questions
 from rayeval.ids import made_question_id
@@ -491,7 +492,7 @@ def test_prompts_without_outputs_have_one_trace_and_outputs_that_are_no_texts_ar
     bad = formats()["nomiracl"].read([nomiracl(tmp_path, results={"m": 3})])
     with pytest.raises(DataError, match="expected an object with a text per model"):
         write_imported(bad, str(tmp_path / "bad"))
-    assert not list((tmp_path / "bad").iterdir())
+    assert not (tmp_path / "bad").exists()
 
 
 @pytest.mark.data
@@ -520,3 +521,28 @@ def test_real_data_comes_whole(
     assert [p.kind for p in problems] == ["unlabelled"] * bool(unlabelled)
     assert table["labels"].to_pylist().count("none") == unlabelled
     assert sum(len(row) for row in table["evidence"].to_pylist()) == evidence
+
+
+def test_a_failed_import_leaves_no_folder(tmp_path, capsys):
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"x": 1}\n' * 25)
+    (tmp_path / "there").mkdir()
+    for out in (tmp_path / "new" / "deep", tmp_path / "there"):
+        assert run_command(["golden", "import", "ragas", str(wrong), "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "… and 5 more: 5 missing_field" in said and "validate" not in said
+    assert not (tmp_path / "new").exists()
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_a_folder_in_place_of_a_file_is_called_one(tmp_path, capsys):
+    folder = tmp_path / "chroma"
+    folder.mkdir()
+    (folder / "questions_df.csv").write_text("question,references,corpus_id\n")
+    for format_, kinds in (("chroma", ".csv"), ("csv", ".csv or .tsv")):
+        assert (
+            run_command(["golden", "import", format_, str(folder), "--out", str(tmp_path / "o")])
+            == 2
+        )
+        said = capsys.readouterr().err
+        assert f"this is a folder, expected {kinds}; in it is questions_df.csv" in said

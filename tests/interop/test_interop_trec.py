@@ -158,7 +158,7 @@ def test_truncated_parquet(tmp_path):
     path = tmp_path / "run.parquet"
     pl.DataFrame({"qid": ["q"], "docno": ["d"], "score": [1.0]}).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(DataError, match="not a whole Parquet file"):
+    with pytest.raises(DataError, match="cut off or damaged"):
         read_run(str(path))
 
 

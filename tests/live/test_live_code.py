@@ -32,7 +32,21 @@ def failing(answers):
         return [[] for _ in range(batch.num_rows)]
     return search
 
-answers_error = {"value": ValueError, "connection": ConnectionError}
+class Broken(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+def halved(text):
+    return ValueError(text + "\\udcff")
+
+answers_error = {"value": ValueError, "connection": ConnectionError, "halved": halved,
+                 "broken": Broken, "exit": SystemExit, "lost": lambda text: OSError(text + "\\udcff")}
+
+def a_set(**_):
+    return lambda batch: {"VPN tokens expire", "other", "third"}
+
+def sets(**_):
+    return lambda batch: [{"VPN tokens expire", "other"} for _ in range(batch.num_rows)]
 
 def short(**_):
     return lambda batch: []
@@ -76,6 +90,10 @@ def test_code_beside_the_configuration_is_an_arm(folder, factory):
             "ConnectionError: no luck; the next run asks again",
             id="a lost connection",
         ),
+        pytest.param("halved", "unexpected ValueError: no luck\\udcff", id="half a character"),
+        pytest.param("broken", "unexpected Broken, of which no text can be had", id="no words"),
+        pytest.param("exit", "SystemExit: no luck", id="an exit"),
+        pytest.param("lost", "OSError: no luck\\udcff; the next run asks again", id="both of them"),
     ],
 )
 def test_what_the_code_raises_is_the_rows_error(folder, answers, message):
@@ -119,6 +137,19 @@ def test_code_that_can_not_be_built(folder, factory, message):
 def test_code_that_never_answers_is_an_error_of_every_row(folder):
     found = run(project(folder, python("short")))
     assert set(errors(found, "code").values()) == {"0 answers for 1 question"}
+
+
+@pytest.mark.parametrize(
+    ("factory", "message"),
+    [
+        pytest.param("a_set", "expected a list with an answer per question, got set", id="rows"),
+        pytest.param("sets", "the hits are a set, which has no order", id="hits"),
+    ],
+)
+def test_a_set_is_no_list(folder, factory, message):
+    found = run(project(folder, python(factory)))
+    assert all(error.startswith(message) for error in errors(found, "code").values())
+    assert len(errors(found, "code")) > 1
 
 
 def test_two_workers_give_the_same(folder):

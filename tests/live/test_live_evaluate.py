@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import threading
+from pathlib import Path
 
 import pytest
 from live_search import QUESTIONS, search
@@ -12,6 +13,7 @@ from rayeval.errors import ConfigError, DataError
 from rayeval.execution.asking import asked
 from rayeval.golden.load import load_questions
 from rayeval.report.question import question_text
+from rayeval.report.terminal import run_text
 
 
 def test_three_lines(run):
@@ -19,6 +21,8 @@ def test_three_lines(run):
     rows = {row["question_id"]: row for row in run.failures.to_dicts()}
     assert [rows[f"q-{n}"]["status"] for n in (1, 2, 3)] == ["success", "failed", "error"]
     assert rows["q-2"]["code"] == "RETRIEVAL_MISSED_GOLD"
+    assert [rows[f"q-{n}"]["message"] for n in (1, 2)] == [None, None]
+    assert rows["q-3"]["message"] == "TimeoutError: the index is [cold]"
     [error] = run.trace.filter(question_id="q-3")["error"]
     assert error == "TimeoutError: the index is [cold]"
     numbers = run.per_query.filter(stage="search").sort("question_id")
@@ -26,6 +30,53 @@ def test_three_lines(run):
     assert numbers["status"].to_list() == ["ok", "ok", "error"]
     assert set(run.latency["mode"]) == {"foreign"}
     assert run.damage() == []
+
+
+class SpeechlessError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        pytest.param(
+            OSError("no document \udcff.txt"), r"OSError: no document \udcff.txt", id="halves"
+        ),
+        pytest.param(
+            SpeechlessError(), "SpeechlessError, of which no text can be had", id="no words"
+        ),
+        pytest.param(SystemExit("bye"), "SystemExit: bye", id="an exit"),
+    ],
+)
+def test_whatever_an_exception_says_it_is_one_questions_error(golden, error, said):
+    def find(question):
+        if "tokens" in question:
+            raise error
+        return ["Employees have 25 days of paid leave."]
+
+    run = rayeval.evaluate(find, golden=golden, k=3, runs=golden.parent / "runs")
+    failed = run.trace.drop_nulls("error").select("question_id", "error").rows()
+    assert failed == [("q-2", said)]
+    assert run.failures.filter(question_id="q-1")["status"].to_list() == ["success"]
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_what_has_no_order_is_the_rows_error(golden, kind):
+    run = rayeval.evaluate(
+        lambda q: kind(["one", "two"]), golden=golden, k=3, runs=golden.parent / "runs"
+    )
+    [error] = set(run.trace["error"])
+    assert (
+        error == f"the hits are a {kind.__name__}, which has no order; expected a list, best first"
+    )
+
+
+def test_keys_of_a_dictionary_stand_as_they_were_put_in(golden):
+    found = {"Employees have 25 days of paid leave.": 1, "two": 2}
+    run = rayeval.evaluate(lambda q: found.keys(), golden=golden, k=3, runs=golden.parent / "runs")
+    assert run.trace["error"].null_count() == len(run.trace)
+    assert run.per_query.filter(question_id="q-1")["mrr@3"].to_list() == [1.0]
 
 
 def test_what_lies_below_k_does_not_count(golden):
@@ -158,3 +209,23 @@ def test_a_golden_set_with_problems(tmp_path):
     path.write_text('{"question_id": "q", "question": "x", "evidence": 7}\n')
     with pytest.raises(DataError, match=r"golden\.jsonl:1"):
         rayeval.evaluate(search, golden=path, runs=tmp_path / "runs")
+
+
+def test_a_search_that_always_fails_says_why_everywhere(golden):
+    def search(question):
+        raise KeyError("x" if "days" in question else "y")
+
+    run = rayeval.evaluate(search, golden=golden, k=3, runs=golden.parent / "runs")
+    told = "“KeyError: 'y'” (2 questions), and 1 other error"
+    for text in (str(run), run_text(run), (Path(run.path) / "summary.md").read_text()):
+        assert told in " ".join(text.split())
+    page = (Path(run.path) / "report.html").read_text()
+    assert "KeyError: 'y'” (2 questions)" in page.replace("\\u201d", "”").replace("\\u0027", "'")
+    assert run.failures.sort("question_id")["message"].to_list() == [
+        "KeyError: 'x'", "KeyError: 'y'", "KeyError: 'y'"]  # fmt: skip
+
+
+def test_a_run_without_errors_has_no_messages(golden):
+    run = rayeval.evaluate(lambda q: [], golden=golden, k=3, runs=golden.parent / "runs")
+    assert run.failures["message"].to_list() == [None] * 3
+    assert "error (" not in str(run)

@@ -12,6 +12,12 @@ import pytest
 
 import rayeval
 from rayeval.errors import ConfigError, InputError
+from rayeval.interop import own
+
+
+class SpeechlessError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
 
 
 def lines(path):
@@ -85,6 +91,18 @@ def test_an_exception_is_recorded_and_goes_on(path):
         pytest.param(lambda t: t.stage("s", [], latency_ms=float("nan")), "latency_ms is nan", id="a time that is NaN"),
         pytest.param(lambda t: t.answer(7), "expected text, got int", id="an answer that is a number"),
         pytest.param(lambda t: t.context("text"), "expected a list of hits", id="a context that is one text"),
+        pytest.param(lambda t: t.stage("s", {"a", "b"}), "which has no order", id="a set of hits"),
+        pytest.param(lambda t: t.stage("s", ["a\udcff"]), "half of a surrogate pair", id="half a character found"),
+        pytest.param(lambda t: t.stage("s\udcff", []), "expected a name", id="half a character in a name"),
+        pytest.param(lambda t: t.stage("s", [], latency_ms=10**400), "latency_ms is", id="a time beyond all floats"),
+        pytest.param(lambda t: t.answer("a\udcff"), "half of a surrogate pair", id="half a character said"),
+        pytest.param(lambda t: t.answer("a", abstained=1), "abstained is 1", id="a number as abstained"),
+        pytest.param(lambda t: t.answer("a", citations=[None]), r"citations are \[None\]", id="a citation of None"),
+        pytest.param(lambda t: t.answer("a", citations=[""]), "expected a list of ids", id="a citation of nothing"),
+        pytest.param(lambda t: t.answer("a", citations=["c\udcff"]), "expected a list of ids", id="half a character cited"),
+        pytest.param(lambda t: t.answer("a", citations={"a", "b"}), "expected a list of ids", id="a set of citations"),
+        pytest.param(lambda t: t.answer("a", citations=b"ab"), "expected a list of ids", id="bytes as citations"),
+        pytest.param(lambda t: t.answer("a", citations=7), "expected a list of ids", id="a number as citations"),
     ],
 )  # fmt: skip
 def test_what_is_refused(path, record, message):
@@ -92,11 +110,39 @@ def test_what_is_refused(path, record, message):
         record(t)
     [row] = lines(path)
     assert row["error"].startswith("InputError: ")
+    assert readable(path) == []
 
 
-@pytest.mark.parametrize("name", ["", None, 7])
+def readable(path):
+    """What keeps the file from being scored."""
+    found = own.read([str(path)])
+    for part in (found.trace, found.answers):
+        list(part)
+    return found.problems
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError("no document \udcff.txt"), ValueError("\0\ud800"), SpeechlessError()],
+    ids=["a name of bytes", "NUL", "no words"],
+)
+def test_whatever_an_exception_says_the_file_can_be_read(path, error):
+    with pytest.raises(type(error)), rayeval.trace("q"):
+        raise error
+    assert readable(path) == []
+    [row] = lines(path)
+    assert row["error"].startswith(type(error).__name__)
+
+
+def test_ids_that_are_numbers_are_cited_as_their_text(path):
+    with rayeval.trace("q") as t:
+        t.answer("a", citations=(7, "b"))
+    assert lines(path)[0]["citations"] == ["7", "b"]
+
+
+@pytest.mark.parametrize("name", ["", None, 7, "q\udcff"])
 def test_a_question_needs_an_id(name):
-    with pytest.raises(ConfigError, match="expected text that is not empty"):
+    with pytest.raises(ConfigError, match=r"expected text that is not empty|half of a surrogate"):
         rayeval.trace(name)
 
 

@@ -29,7 +29,7 @@ def test_a_floor_that_does_not_hold_names_the_questions(run):
     assert "each of 2 questions is worth 0.500" in said
     assert "2 questions fell short" in said
     assert "1 question ended in an error and is in no mean" in said
-    assert "q-2  RETRIEVAL_MISSED_GOLD at search  when do tokens expire" in said
+    assert "q-2  recall@3 0.000, RETRIEVAL_MISSED_GOLD at search  when do tokens expire" in said
     assert "q-3  error  [bold]where[/bold]" in said
     assert "error: TimeoutError: the index is [cold]" in said
     assert "look at RETRIEVAL_MISSED_GOLD (1: q-2)" in said
@@ -97,3 +97,44 @@ def test_a_mean_that_is_the_floor_but_for_rounding_passes():
 def test_floors_that_say_nothing(floors, where, message):
     with pytest.raises(ConfigError, match=message):
         assert_metrics(Tables(1.0, 5), floors, **where)
+
+
+def ranked(golden, k=3):
+    """q-1's gold second, q-2's first, q-3's nowhere."""
+    found = {"how": ["nothing", "25 days of paid leave"], "when": ["after 90 days"]}
+    return rayeval.evaluate(
+        lambda q: found.get(q.split()[0], []), golden=golden, k=k, runs=golden.parent / "runs"
+    )
+
+
+def test_only_what_pulls_a_metric_below_its_floor_is_listed_and_said(golden):
+    said = message_of(ranked(golden), {"recall@3": 0.9, "mrr@3": 0.4})
+    assert (
+        "1 question fell short" in said
+    )  # q-1's mrr of 0.5 keeps to its floor, and its recall is 1
+    assert "q-3  recall@3 0.000, RETRIEVAL_MISSED_GOLD at search" in said
+    assert "mrr@3" not in said
+    assert "q-1" not in said
+
+
+def test_a_question_that_has_its_gold_says_what_it_fell_short_in(golden):
+    said = message_of(ranked(golden), {"recall@3": 0.9, "mrr@3": 0.9})
+    assert "2 questions fell short" in said
+    assert "q-1  mrr@3 0.500, all gold there, further down" in said
+    assert "q-3  recall@3 0.000, mrr@3 0.000, RETRIEVAL_MISSED_GOLD at search" in said
+
+
+def test_a_metric_above_its_floor_lists_only_errors(run):
+    said = message_of(run, {"recall@3": 0.5})
+    assert "1 question fell short" in said
+    assert "q-3  error" in said
+    assert "q-2" not in said
+
+
+def test_an_unknown_metric_ends_at_the_line_of_the_test(run):
+    with pytest.raises(ConfigError, match=r"no metric 'recall@7'.*k= where they cut") as caught:
+        assert_metrics(run, {"recall@7": 0.9})
+    frames = [entry.frame.code.name for entry in caught.traceback]
+    assert frames == ["test_an_unknown_metric_ends_at_the_line_of_the_test", "assert_metrics"]
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__

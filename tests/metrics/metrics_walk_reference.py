@@ -93,14 +93,36 @@ class Walker:
             self.check(arm.output)
         if arms:
             everything = [c for arm in arms for c in self.found(arm.output)]
-            self.retrieve([g for g in self.groups if not self.held(everything, g)])
+            self.retrieve(self.unheld(everything, self.after(-1)))
         for number, later in enumerate(self.pipeline.later):
             self.check(later.name)
             hits = self.found(later.name)
             code = DEMOTED["unknown" if number == 0 and not arms else later.kind]
-            self.lose(later.name, [(g, code) for g in self.groups if not self.held(hits, g)])
+            unheld = self.unheld(hits, self.after(number))
+            self.lose(later.name, [(g, code) for g in unheld])
             if later.kind == "context":
                 self.aspects(later.name, hits)
+
+    def after(self, number: int) -> list[str]:
+        """The stages after a later one; after the arms for -1."""
+        return [later.name for later in self.pipeline.later[number + 1 :]]
+
+    def unheld(self, hits: list[Row], after: list[str]) -> list[str]:
+        """Groups that `hits` lack; of a trace of somebody else's, if the stages `after` do too."""
+        shown = [self.shown(stage) for stage in after] if self.chunks is None else []
+        return [g for g in self.groups if not any(self.held(each, g) for each in (hits, *shown))]
+
+    def searched(self) -> list[list[Row]]:
+        """What the arms found together, and what every later stage did."""
+        outputs = [arm.output for arm in self.pipeline.arms]
+        lists = [[c for stage in outputs for c in self.shown(stage)]]
+        whole = all(self.row[s] is not None and not self.row.get(f"{s}.error") for s in outputs)
+        return [*(lists if whole else []), *(self.shown(stage) for stage in self.after(-1))]
+
+    def shown(self, stage: str) -> list[Row]:
+        """What a stage that went well found."""
+        failed = self.row[stage] is None or self.row.get(f"{stage}.error") is not None
+        return [] if failed else self.found(stage)
 
     def corpus(self) -> None:
         def gone(group: str) -> bool:
@@ -110,12 +132,15 @@ class Walker:
             kind = self.of(group)[0]["found"] == "missing_revision"
             return "INGESTION_MISSING_" + ("REVISION" if kind else "SOURCE")
 
-        self.lose("ingest", [(g, code(g)) for g in self.groups if gone(g)])
+        foreign = self.searched() if self.chunks is None else []
+        seen = {g for g in self.groups if any(self.held(each, g) for each in foreign)}
+        self.lose("ingest", [(g, code(g)) for g in self.groups if gone(g) and g not in seen])
         if any(e["parsed"] is not None for e in self.gold):
             lost = [
                 g
                 for g in self.groups
-                if all(
+                if g not in seen
+                and all(
                     e["parsed"] is False or (e["found"] or "").startswith("missing")
                     for e in self.of(g)
                 )

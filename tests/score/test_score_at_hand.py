@@ -194,7 +194,7 @@ def test_a_line_that_contradicts_itself_or_has_unknown_keys(placed, tmp_path, li
 def test_an_offset_alone_in_a_table_is_found(placed, tmp_path):
     row = {"question_id": "q1", "source_id": "en.md", "start_char": 3, "end_char": None}
     pq.write_table(pa.Table.from_pylist([row, row | {"end_char": 9}]), tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="bad_span: stage 'trace': the hit at rank 1"):
+    with pytest.raises(DataError, match=r":1 \[q1\] missing_field: .*come in pairs"):
         placed(tmp_path / "t.parquet")
 
 

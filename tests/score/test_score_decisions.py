@@ -79,7 +79,8 @@ def test_a_gate_against_another_golden_set(scored):
 
 def test_other_cutoffs_are_no_other_definitions(scored):
     base, new = (scored(GOLDEN, trace(), cutoffs=[1, n]) for n in (2, 3))
-    assert compare_runs(base, new, Options()).facts["warnings"] == []
+    [warning] = compare_runs(base, new, Options()).facts["warnings"]
+    assert "down to rank 2" in warning  # not that anything is measured otherwise
 
 
 def test_runs_without_a_common_stage_say_so(scored):
@@ -202,3 +203,30 @@ def test_what_may_be_allowed_is_one_of_the_kinds(scored):
     run = scored(GOLDEN, trace())
     with pytest.raises(ConfigError, match="allow is 'hardwear'; expected one of 'golden'"):
         rayeval.compare(run, run, allow=["hardwear"])
+
+
+FOUND = ["x", "y", "z", "B", "w"]
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_lists_kept_to_different_depths_are_compared_to_the_shorter(scored, swap):
+    hits = {"search": {"hits": [{"source_id": name} for name in FOUND]}}
+    rows = [{"question_id": f"q{n}", "stages": hits} for n in range(8)]
+    runs = [scored(GOLDEN, rows, metrics=[name]) for name in ("recall@2", "recall@5")]
+    base, new = runs[::-1] if swap else runs
+    found = compare_runs(base, new, Options(allow=("metrics",)))
+    moves = found.whole.moves
+    assert moves.select("base", "new", "moved", "n").rows() == [(None, None, "absent", 8)]
+    assert found.unjudged.is_empty()
+    assert any("down to rank 2" in warning for warning in found.facts["warnings"])
+
+
+def test_lists_kept_to_the_same_depth_are_compared_whole(scored):
+    rows = [[{"source_id": name} for name in names] for names in (FOUND, FOUND[1:])]
+    traces = [
+        [{"question_id": f"q{n}", "stages": {"search": {"hits": hits}}} for n in range(8)]
+        for hits in rows
+    ]
+    found = compare_runs(*(scored(GOLDEN, one, metrics=["recall@3"]) for one in traces), Options())
+    assert found.whole.moves.select("base", "new", "moved").rows() == [(None, 3, "entered")]
+    assert not any("down to rank" in warning for warning in found.facts["warnings"])

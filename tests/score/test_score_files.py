@@ -87,7 +87,7 @@ def scattered(path):
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_flat_parquet_is_read_in_parts(reference, tmp_path, monkeypatch, form, rows):
     golden, want = reference
-    monkeypatch.setattr("rayeval.interop.own.parquet.FLAT_ROWS", rows)
+    monkeypatch.setattr("rayeval.interop.own.hit_rows.FLAT_ROWS", rows)
     run = rayeval.score(golden, form(tmp_path / "t.parquet"), runs=tmp_path)
     for name in TABLES:
         assert getattr(run, name).equals(getattr(want, name)), name

@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rayeval.execution.score.stages import in_order, pipeline_of
+from rayeval.execution.score.stages import in_order
 from rayeval.tables import TEXT
 
 GOLDEN = [{"question_id": name, "question": "?", "evidence": [{"source_id": "B"}]}
@@ -89,14 +89,7 @@ def names(*rows):
     ],
 )  # fmt: skip
 def test_the_order_of_stages(rows, want):
-    assert in_order(names(*rows)) == want
-
-
-def test_stages_before_fused_are_arms():
-    pipeline = pipeline_of(["a", "b", "fused", "extra"], None)
-    assert [arm.name for arm in pipeline.arms] == ["a", "b"]
-    assert [(later.name, later.kind) for later in pipeline.later] == [
-        ("fused", "fuse"), ("extra", "unknown")]  # fmt: skip
+    assert list(in_order(names(*rows), {}).stages) == want
 
 
 def test_stages_in_summary_keep_the_trace_names(scored):

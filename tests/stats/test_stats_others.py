@@ -77,11 +77,12 @@ def test_poisson_replicates_spread_like_the_exact_ones():
 def test_a_quantile_is_numpys_of_the_rows_that_were_drawn():
     rng = np.random.default_rng(3)
     values, clusters = rng.exponential(size=30), np.repeat(np.arange(10), 3)
-    ours = quantile_replicates(values, clusters, 0.95, seed=8, count=20)
+    levels = [0, 0.5, 0.95, 1]
+    ours = quantile_replicates(values, clusters, levels, seed=8, count=20)
     for number, counts in enumerate(draws.counts(8, range(20), 10)):
         repeated = np.repeat(values, counts[clusters].astype(int))
-        assert_allclose(ours[number], np.quantile(repeated, 0.95))
-    low, high = percentile_interval(ours)
+        assert_allclose(ours[number], np.quantile(repeated, levels))
+    low, high = percentile_interval(ours[:, 2])
     assert low <= np.quantile(values, 0.95) * 1.5
     assert low < high
 

@@ -50,6 +50,9 @@ def add(
     question_id: Annotated[
         str | None, typer.Option("--id", help="Its id; by default made of the question.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Add a question that is there already.")
+    ] = False,
     runs: options.Runs = "runs",
     store: options.Store = None,
     json: options.Json = False,
@@ -57,7 +60,8 @@ def add(
     """Add one question, as from a user's report, with its evidence by quote.
 
     What is not said by options is asked for at a terminal. With --corpus the quotes are located
-    at once: one that stands nowhere, or at more than one place, is refused.
+    at once: one that stands nowhere, or at more than one place, is refused. A question that is
+    there already needs a yes, or --force.
 
     Example: `rayeval golden add golden.jsonl --corpus docs --question "How long are refunds?"
     --quote "Refunds take 14 days." --source refunds.md`
@@ -68,7 +72,7 @@ def add(
 
     with ExitStack() as stack:
         opened = stack.enter_context(open_corpus(corpus, Options(runs, store))) if corpus else None
-        form = _Form(Adding(golden, opened), ask=sys.stdin.isatty())
+        form = _Form(Adding(golden, opened), ask=sys.stdin.isatty(), force=force)
         question = form.question(question)
         unanswerable = form.unanswerable(unanswerable, quote)
         row = {
@@ -96,8 +100,8 @@ def add(
 class _Form:
     """Takes the fields from options, and asks for the others where there is a terminal."""
 
-    def __init__(self, adding: Adding, *, ask: bool) -> None:
-        self.adding, self.ask = adding, ask
+    def __init__(self, adding: Adding, *, ask: bool, force: bool) -> None:
+        self.adding, self.ask, self.force = adding, ask, force
         self.asked = False
         self.places: list[dict[str, Any]] = []
         self.near: list[dict[str, Any]] = []
@@ -110,7 +114,17 @@ class _Form:
         self.near = self.adding.near(question)
         if self.near:
             options.say(near_text(self.near))
+        if not self.force and (same := self.adding.same(question)):
+            self._twice(same)
         return question
+
+    def _twice(self, same: list[str]) -> None:
+        """A question that is there already needs a yes."""
+        said = f"the same question is there already, as {', '.join(same[:3])}"
+        if not self.ask:
+            raise InputError(f"{said}; nothing was added: add evidence to it, or say --force")
+        if not typer.confirm(f"{printable(said.capitalize())}. Add it again?", err=True):
+            raise InputError("nothing was added")
 
     def unanswerable(self, given: bool, quotes: list[str] | None) -> bool:
         """Whether no document answers it."""

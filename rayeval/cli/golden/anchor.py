@@ -21,12 +21,22 @@ def anchor(
         str | None, typer.Option("--out", metavar="FILE", help="Write it there, with what moved.")
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Write it over GOLDEN.")] = False,
+    take: Annotated[
+        list[str] | None,
+        typer.Option("--take", metavar="QUESTION", help="Approve its suggestion (~); repeatable."),
+    ] = None,
+    take_exact: Annotated[
+        bool,
+        typer.Option("--take-exact", help="Approve text that is word for word in one document."),
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Find the gold again after documents changed, and show what moved, is ambiguous or lost.
 
     Nothing is written without --out or --write; with either, what moved is written, and notes
     of what stands where go beside it, so that the next change can be followed without --was.
+    For lost text it suggests (~) where it stands word for word in one other document, or what is
+    nearest to it; a suggestion becomes gold only when it is approved by --take or --take-exact.
 
     Example: `rayeval golden anchor golden.jsonl --corpus docs --was docs-of-2025`
     """
@@ -35,7 +45,10 @@ def anchor(
 
     if write and out is not None:
         raise ConfigError("--write and --out both say where to write; keep one")
-    found = anchor_golden(golden, corpus, was=was, out=golden if write else out)
+    found = anchor_golden(
+        golden, corpus, was=was, out=golden if write else out,
+        taken=take or (), exact=take_exact,
+    )  # fmt: skip
     if json:
         changes = [change.json() for change in found.changes]
         options.print_json({

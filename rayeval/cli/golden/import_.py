@@ -19,20 +19,18 @@ def import_(
 ) -> None:
     """Turn another tool's files into golden.jsonl, docs.jsonl and trace.jsonl.
 
-    All is written or, where a row can't be mapped, nothing.
+    All is written or, where a row can't be mapped or would be refused as a question, nothing.
 
     Example: `rayeval golden import beir scifact/ --out scifact-golden`
     """
+    from rayeval.execution.golden.imports import import_golden
     from rayeval.interop.formats import formats
-    from rayeval.interop.out.ours import write_imported
     from rayeval.report.plain import printable
 
     known = formats()
     if name not in known:
         raise ConfigError(f"unknown format {name!r}; there are {', '.join(known)}")
-    imported = known[name].read(files)
-    written = write_imported(imported, out)
-    notes = [*imported.of_gold, *imported.notes]
+    written, notes = import_golden(known[name], files, out)
     if json:
         options.print_json({"path": out, "files": written, "notes": notes})
         return

@@ -57,6 +57,7 @@ def label(
 
     A hit of grade 2 or 3 also needs the fact that it supports: a new one, or one that is known
     already. Nothing is lost when you quit: the next time goes on with the hits that are left.
+    Grading is blind: neither run nor rank is shown, nor what a grade did until the end.
     docs/labelling.md says how to grade.
 
     Example: `rayeval golden label 20260801 --against 20260731 --k 5`
@@ -67,7 +68,7 @@ def label(
     from rayeval.execution.grow.batch import apply_batch, write_sheet
     from rayeval.execution.grow.session import Session
     from rayeval.execution.runs import load
-    from rayeval.report.labelling import summary_text
+    from rayeval.report.labelling import left_out_text, summary_text
 
     other: Run | None = None if against is None else load(against, runs)
     if other is None and is_comparison(run, runs):
@@ -98,6 +99,8 @@ def label(
             "and take the grades in with --batch OUT.csv"
         )
     left = sum(map(session.open, session.items().iter_rows(named=True)))
+    if session.left_out:
+        options.say(left_out_text(session.left_out))
     if json:
         options.print_json(_document(session, left))
     else:
@@ -188,6 +191,8 @@ def _document(session: Session, left: int) -> dict[str, Any]:
                 "question_id": change.question_id,
                 "chunk_id": change.chunk_id,
                 "grade": change.grade,
+                "rank": change.rank,
+                "other_rank": change.other_rank,
                 "evidence_id": change.evidence["evidence_id"],
                 "group_id": change.evidence["group_id"],
             }

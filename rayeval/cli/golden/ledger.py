@@ -17,14 +17,15 @@ def ledger(
     """List the comparisons on the test split that people have seen.
 
     A test split that is looked at often stops being one. Comparisons on other splits, and what CI
-    does with the `regression` split, are not counted.
+    does with the `regression` split, are not counted. What was seen of the same test questions in
+    another golden set of the folder is.
 
     Example: `rayeval golden ledger golden.jsonl`
     """
-    from rayeval.golden.ledger import entries, ledger_path
+    from rayeval.golden.ledger import asked_of, entries, ledger_path
     from rayeval.report.ledger import ledger_text
 
-    found = entries(golden)
+    found = entries(golden, asked_of(golden))
     path = ledger_path(golden)
     if json:
         rows = [asdict(entry) for entry in found]

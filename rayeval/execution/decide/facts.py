@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,14 +10,15 @@ import polars as pl
 from rayeval.calibration.unlock import Known
 from rayeval.comparison import differences
 from rayeval.comparison.pairs import Pairs
-from rayeval.comparison.ranks import TOP
+from rayeval.comparison.ranks import TOP, shared_depth
 from rayeval.execution.decide.calibrated import uncalibrated
 from rayeval.execution.decide.shards import Listed
 from rayeval.execution.guard import revealed
 from rayeval.execution.runs import Run
 from rayeval.report.favoured import deciding_stage
+from rayeval.report.lacking import absent
 from rayeval.report.tables import measured_stages
-from rayeval.words import plural
+from rayeval.words import plural, verb
 
 
 def facts_of(
@@ -57,7 +58,7 @@ def _unjudged(open_: pl.DataFrame, pairs: Pairs) -> dict[str, Any]:
     stage = deciding_stage(pairs.stages) if pairs.stages else None
     here = open_.filter(pl.col("stage").eq_missing(pl.lit(stage)))
     counts = {name: int(here[name].sum()) for name in ("hits", "questions")}
-    return {"stage": stage, "k": TOP, **counts}
+    return {"stage": stage, "k": min(TOP, shared_depth(pairs) or TOP), **counts}
 
 
 def _left_out(found: Listed) -> dict[str, Any]:
@@ -98,7 +99,27 @@ def _warnings(
             f"compared on {plural(len(pairs.base.ids), 'shared question')}; only in the "
             f"baseline: {len(pairs.lost)}, only in the new run: {len(pairs.added)}"
         )
+    if depth := shared_depth(pairs):
+        found.append(
+            f"ranks of gold and unjudged hits are compared down to rank {depth}: one of the runs "
+            "keeps no more of a list than its metrics look at (`score --keep-trace` keeps all)"
+        )
+    found += _lacking(pairs)
     if not timed:
         found.append("latency is not compared: the two runs were timed on different hardware")
     found += [f"{why} (compared all the same)" for why in differences.obstacles(base, new).values()]
     return found
+
+
+def _lacking(pairs: Pairs) -> Iterator[str]:
+    """What either trace lacks, where it counts all the same."""
+    for called, side in () if pairs.shared else (("baseline", pairs.base), ("new run", pairs.new)):
+        gone = absent(side.run).to_list()
+        if gone:
+            some = f"{len(gone)} of {plural(len(side.ids), 'question')}"
+            names = ", ".join(gone[:3]) + (", …" if len(gone) > 3 else "")
+            yield (
+                f"{some} {verb(len(gone), 'is', 'are')} missing in the trace of the {called} and "
+                f"{verb(len(gone), 'counts', 'count')} as the worst: {names}; `--on shared` leaves "
+                "out what either trace lacks"
+            )

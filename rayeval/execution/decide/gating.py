@@ -16,6 +16,7 @@ from rayeval.comparison.measure import figure, stage_of
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
 from rayeval.execution.decide.calibrated import known_records, why_locked
+from rayeval.execution.guard import revealed
 from rayeval.execution.runs import Run
 from rayeval.execution.values import parsed
 from rayeval.gates.config import RELATIVE, Gates
@@ -32,6 +33,8 @@ class Judged:
     verdicts: tuple[Verdict, ...]
     clusters: int
     questions: int
+    look: str | None = None
+    """Which comparison on the test split it is, where it is one."""
 
     @property
     def verdict(self) -> Word:
@@ -47,7 +50,7 @@ class Judged:
         """What `gate --json` prints (DESIGN §12)."""
         gates = [{key: _plain(v) for key, v in asdict(each).items()} for each in self.verdicts]
         return {"verdict": self.verdict, "run": self.run_id, "baseline": self.baseline,
-                "gates": gates}  # fmt: skip
+                "gates": gates, "warnings": [self.look] if self.look else []}  # fmt: skip
 
     def __str__(self) -> str:
         return gates_text(self)
@@ -76,11 +79,13 @@ def judge(
     shared: bool = False,
     allow: Collection[str] = (),
     calibration: Sequence[str] = (),
+    purpose: str | None = None,
     seed: int = 42,
 ) -> Judged:
     """The verdicts of every limit, in the file's order.
 
-    calibration: files of records, besides those that the run was made with.
+    calibration: files of records, besides those that the run was made with. purpose: for the
+    ledger, in which differences on questions of the test split are entered.
 
     Raises PairingError for a baseline that the run can't be compared with, unless allowed.
     """
@@ -97,7 +102,14 @@ def judge(
         verdicts,
         clusters=int(own.clusters.max()) + 1,
         questions=len(own.base.ids),
+        look=None if base is None else _look(gates, base, run, purpose),
     )
+
+
+def _look(gates: Gates, base: Run, run: Run, purpose: str | None) -> str | None:
+    """The ledger's word on what these gates tell of a baseline."""
+    told = {gate.slice for gate in gates.gates if any(kind in RELATIVE for kind in gate.limits)}
+    return revealed(base, run, purpose, told)
 
 
 def _verdicts(

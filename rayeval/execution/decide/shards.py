@@ -38,8 +38,8 @@ LARGEST = 1 << 30
 """Values of both runs; with more (8 GiB) they are not gathered any more."""
 PARTS = ("questions", "per_query", "failures")
 """The tables that a shard reads its rows of; the others are asked for by id."""
-Range = tuple[str, str, str, str]
-"""The paths of base and new, the first and last question id."""
+Range = tuple[str, str, str, str, bool]
+"""The paths of base and new, the first and last question id; without what either trace lacks."""
 
 
 class Excerpt(Run):
@@ -110,12 +110,14 @@ def _ranges(pairs: Pairs, size: int) -> list[Range]:
     ids, sides = pairs.base.ids, (pairs.base, pairs.new)
     before, after = (files.absolute(side.run.path) for side in sides)
     cuts = range(0, len(ids), size)
-    return [(before, after, ids[at], ids[min(at + size, len(ids)) - 1]) for at in cuts]
+    ends = [(ids[at], ids[min(at + size, len(ids)) - 1]) for at in cuts]
+    return [(before, after, first, last, pairs.shared) for first, last in ends]
 
 
 def _pairs(part: Range) -> Pairs:
-    base, new, first, last = part
-    return pair(Excerpt(base, first, last), Excerpt(new, first, last), shared=True)
+    base, new, first, last, shared = part
+    sides = Excerpt(base, first, last), Excerpt(new, first, last)
+    return pair(*sides, shared=shared)
 
 
 def _share(blocks: Sequence[Block], seed: int, count: int, part: Range) -> Floats:

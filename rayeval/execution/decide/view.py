@@ -20,8 +20,9 @@ import polars as pl
 
 from rayeval import files
 from rayeval.errors import RayevalError
-from rayeval.execution.decide.comparison import FACTS, Options, compare_runs, load_comparison
+from rayeval.execution.decide.comparison import FACTS, Options, compare_runs
 from rayeval.execution.decide.listing import listed
+from rayeval.execution.decide.reports import page_of
 from rayeval.execution.runs import Run
 from rayeval.report.page.comparison import comparison_page
 from rayeval.report.page.folder import folder_page, message_page
@@ -74,7 +75,7 @@ class Pages:
                 case "run" if name in self._ids():
                     return HTTPStatus.OK, self._run(name)
                 case "comparison" if name in self._comparisons():
-                    return HTTPStatus.OK, comparison_page(load_comparison(name, self.runs))
+                    return HTTPStatus.OK, page_of(name, self.runs)[1]
                 case "compare" if len(asked) == 2 and set(asked) <= set(self._ids()):
                     return HTTPStatus.OK, self._compared(*asked)
         except RayevalError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow as pa
 from rayeval import files
 from rayeval.execution.golden.cases import Case, cases
 from rayeval.execution.golden.sources import sound_questions, sound_reading
+from rayeval.execution.golden.suggestions import suggest, take
 from rayeval.execution.job import Options
 from rayeval.golden.anchors import (
     EVIDENCE,
@@ -29,7 +30,13 @@ from rayeval.golden.rewrite import Row, rewritten
 
 
 def anchor_golden(
-    golden: str, corpus: str, *, was: str | None = None, out: str | None = None
+    golden: str,
+    corpus: str,
+    *,
+    was: str | None = None,
+    out: str | None = None,
+    taken: Collection[str] = (),
+    exact: bool = False,
 ) -> Anchoring:
     """Every piece of evidence in the documents of today.
 
@@ -37,6 +44,7 @@ def anchor_golden(
         beside it, else the quotes alone.
     out: where the golden set is written with what moved, and beside it notes of where all of it
         stands; what is lost or ambiguous stays as it is written. None: nothing is written.
+    taken, exact: whose suggestions become what they say, as `suggestions.take` has it.
     Raises DataError if the golden set breaks its contract or a corpus can't be read.
     """
     before = files.read_bytes(golden) if files.exists(golden) else b""
@@ -44,7 +52,10 @@ def anchor_golden(
     with tempfile.TemporaryDirectory(prefix="rayeval-") as folder:
         options = Options(store=folder)
         notes = _notes(questions, golden, was, options)
-        found = cases(questions, sound_reading(golden, corpus, options), notes)
+        reading = sound_reading(golden, corpus, options)
+        found = cases(questions, reading, notes)
+        suggest(found, reading)
+        take(found, taken, exact=exact)
         if out is not None:
             edited = rewritten(before, format_of(golden), _Edit(found))
             put(golden, out, edited, was=before)
@@ -113,4 +124,5 @@ def _change(case: Case) -> Change:
         old=case.old,
         new=case.new,
         message=outcome.message,
+        suggested=case.suggested,
     )

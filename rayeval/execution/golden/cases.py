@@ -15,6 +15,7 @@ from rayeval.golden.anchor import Place
 from rayeval.golden.anchors import EVIDENCE, KEY, sha256, stated
 from rayeval.golden.follow import Outcome, follow
 from rayeval.golden.moved import Move
+from rayeval.golden.nearest import Near
 from rayeval.golden.outcomes import nearest_source
 
 
@@ -40,6 +41,8 @@ class Case:
     """What its source may be called now, where there is none of its name."""
     outcome: Outcome = field(default_factory=lambda: Outcome("kept", []))
     new: str | None = None
+    suggested: Sequence[Near] = ()
+    """Where lost text may stand, the nearest first."""
     move: Move | None = None
     """What to write, where something is to be."""
 
@@ -141,8 +144,8 @@ def cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> list[Ca
     elements = _elements(
         reading, {key for key, cases_ in waiting.items() if any(c.of_element for c in cases_)}
     )
-    current = set(_known(reading).filter("current").select(KEY).iter_rows())
-    for source, revision, text in _texts(reading.documents()):
+    current = set(known(reading).filter("current").select(KEY).iter_rows())
+    for source, revision, text in texts(reading.documents()):
         for case in waiting.get((source, revision), ()):
             case.settle(text, elements.get((source, revision)))
         if gone and (source, revision) in current and (digest := sha256(text)) in gone:
@@ -170,11 +173,11 @@ def _cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> Iterat
     lines = pl.DataFrame(pl.from_arrow(questions.select(["question_id", "file", "line"])))
     frame = stated(questions).join(lines, on="question_id", maintain_order="left")
     frame = frame.join(_located(reading), on=EVIDENCE, how="left", maintain_order="left")
-    known = _known(reading)
-    frame = _about(frame, known)
+    there = known(reading)
+    frame = _about(frame, there)
     noted = {key: group.sort("span").to_dicts() for key, group in notes.group_by(EVIDENCE)}
     gone = frame.filter(pl.col("about").is_null())["source_id"].drop_nulls().unique()
-    sources = known["source_id"].unique().sort().to_list()
+    sources = there["source_id"].unique().sort().to_list()
     hints = {name: nearest_source(name, sources) for name in gone}
     for row in frame.sort("line", maintain_order=True).iter_rows(named=True):
         yield Case(
@@ -201,13 +204,13 @@ def _located(reading: Reading) -> pl.DataFrame:
     return frame.rename({"spans": "now_spans"}).with_columns(question_id=ids)
 
 
-def _known(reading: Reading) -> pl.DataFrame:
+def known(reading: Reading) -> pl.DataFrame:
     """Every document but the tombstones: KEY, current."""
     catalogue = reading.catalogue
     if catalogue is None:
         return pl.DataFrame(schema={**dict.fromkeys(KEY, pl.String), "current": pl.Boolean})
-    known = pl.DataFrame(pl.from_arrow(catalogue.select([*KEY, "current", "tombstone"])))
-    return known.filter(~pl.col("tombstone")).drop("tombstone")
+    rows = pl.DataFrame(pl.from_arrow(catalogue.select([*KEY, "current", "tombstone"])))
+    return rows.filter(~pl.col("tombstone")).drop("tombstone")
 
 
 def _about(frame: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
@@ -219,7 +222,8 @@ def _about(frame: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(about=pl.coalesce("named", "valid"))
 
 
-def _texts(documents: Iterable[pa.Table]) -> Iterator[tuple[str, str, str]]:
+def texts(documents: Iterable[pa.Table]) -> Iterator[tuple[str, str, str]]:
+    """(source, revision, text) of DOCUMENTS that have a text."""
     for table in documents:
         frame = pl.DataFrame(pl.from_arrow(table.select([*KEY, "text"]))).drop_nulls("text")
         yield from frame.iter_rows()

@@ -19,6 +19,7 @@ from rayeval.golden.lint.changes import changed
 from rayeval.golden.lint.duplicates import across_splits
 from rayeval.golden.lint.leaks import Leaks
 from rayeval.golden.lint.offsets import Offsets
+from rayeval.golden.lint.repeats import contradictions, repeats
 from rayeval.golden.lint.revisions import dead_revisions
 from rayeval.golden.lint.sizes import WANTED, slice_sizes, too_few
 from rayeval.golden.lint.synthetic import unmarked, unvalidated
@@ -51,6 +52,7 @@ def doubts(reading: Reading, detect: float) -> list[Problem]:
     if not questions.num_rows:
         return []
     found = [*across_splits(questions), *unmarked(questions), *unvalidated(questions)]
+    found += [*repeats(questions), *contradictions(questions)]
     relevant = reading.config.metrics.relevant
     counted = in_splits(questions, reading.config.golden.splits)
     found += too_few(_sizes(counted, reading), reading.config.golden.path, wanted=detect)

@@ -12,6 +12,7 @@ from rayeval.errors import DataError, InputError, Problem
 from rayeval.execution.grow.locate import OpenCorpus, Place
 from rayeval.golden.file import read_golden
 from rayeval.golden.grow import new_id
+from rayeval.golden.lint.repeats import form
 from rayeval.golden.problems import Report, shown
 from rayeval.golden.rows import question_row
 from rayeval.golden.similar import near
@@ -55,6 +56,14 @@ class Adding:
         """Existing questions that ask nearly the same, the nearest first."""
         others = pl.DataFrame(self._golden.questions.select(["question_id", "question"]))
         return near(question, others).to_dicts()
+
+    def same(self, question: str) -> list[str]:
+        """The ids of questions that are this very one: asked by anybody, out of the blue."""
+        names = ["question_id", "question", "history", "principals"]
+        rows = pl.DataFrame(self._golden.questions.select(names))
+        bare = pl.all_horizontal(pl.col("history", "principals").list.len().fill_null(0) == 0)
+        [wanted] = form(pl.Series([question]))
+        return rows.filter(bare & (form(rows["question"]) == wanted))["question_id"].to_list()
 
     def evidence(self, quote: str, source: str | None) -> tuple[dict[str, Any], Place | None]:
         """One piece of evidence as it is to be written, and where it stands.

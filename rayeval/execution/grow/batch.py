@@ -12,6 +12,7 @@ import polars as pl
 from rayeval import files
 from rayeval.errors import DataError, InputError, Problem
 from rayeval.execution.grow.session import Session
+from rayeval.execution.grow.sharing import same
 from rayeval.execution.grow.sources import Row
 from rayeval.strict_json import loads
 
@@ -19,7 +20,8 @@ NEW = "new"
 """The group of a fact of its own; `new:NAME` is one that other hits may join."""
 GRADES = ("0", "1", "2", "3")
 SHEET = ("question_id", "chunk_id", "grade", "group", "question", "groups", "source_id", "place",
-         "rank", "other_rank", "text")  # fmt: skip
+         "text")  # fmt: skip
+"""Nothing of which run found a hit, nor at which rank: grading is blind."""
 
 
 def write_sheet(session: Session, items: pl.DataFrame, path: str) -> None:
@@ -89,6 +91,8 @@ def _passage(session: Session, name: Any, chunk: Any) -> Row:
     found = session.passage(name, chunk)
     if found is None:
         raise InputError(f"chunk_id {chunk!r} is no hit of this question in the run")
+    if why := session.unfit(found):
+        raise InputError(f"the hit {chunk} can't become evidence: it is known {why}")
     return found
 
 
@@ -97,9 +101,8 @@ def _known(session: Session, passage: Row, grade: int) -> bool:
 
     Raises InputError if it has another.
     """
-    place = ("source_id", "revision_id", "spans")
     for entry in session.judging.evidence(passage["question_id"]):
-        if all((entry[name] or []) == (passage[name] or []) for name in place):
+        if same(passage, entry):
             if entry["relevance"] == grade:
                 return True
             raise InputError(

@@ -14,6 +14,7 @@ from rayeval.errors import RunError
 from rayeval.execution.runs import Run
 from rayeval.metrics import Later, Metrics, PerQuery, Pipeline, Totals
 from rayeval.report.gold import places, unjudged_in
+from rayeval.report.holding import holds
 from rayeval.tables import HITS, RESOLVED, TEXT, conform
 
 Row = dict[str, Any]
@@ -40,7 +41,8 @@ class Judging:
     ) -> None:
         self.run, self.k = run, k
         self.stage = _stage(run, stage)
-        self._batch = _with_evidence(_batch(run, self.stage, k), evidence)
+        batch = _with_evidence(_batch(run, self.stage, k), evidence)
+        self._batch = batch.append_column("holds", holds(batch, run))
         settings = run.manifest.get("config", {}).get("metrics") or {}
         names = [f"{name}@{k}" for name in MEASURED]
         self.config = Metrics.model_validate({**settings, "names": names})
@@ -59,6 +61,7 @@ class Judging:
         """Takes `evidence` (tables.LOCATED) as all that is labelled of the question."""
         row = self._row(question_id)
         batch = _set(self._batch.slice(row, 1), "evidence", [list(evidence)])
+        batch = _set(batch, "holds", holds(batch, self.run).to_pylist())
         self._batch = _put(self._batch, row, batch)
         self.__dict__["_per_query"] = _put(self._per_query, row, self._numbers(batch))
 
@@ -85,6 +88,14 @@ class Judging:
             return None
         found = self.run.passages.filter(pl.col("chunk_id") == chunk_id)
         return None if found.is_empty() else found
+
+    def rank(self, question_id: str, chunk_id: str) -> int | None:
+        """Where among the first hits of the stage it stands, from 1; None if it is none of them."""
+        if question_id not in self:
+            return None
+        hits = self._batch[self.stage][self._row(question_id)].as_py() or ()
+        ids = [hit["chunk_id"] for hit in hits]
+        return ids.index(chunk_id) + 1 if chunk_id in ids else None
 
     def __contains__(self, question_id: object) -> bool:
         return question_id in self._rows

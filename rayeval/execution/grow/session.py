@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +12,12 @@ import polars as pl
 from rayeval import files
 from rayeval.errors import ConfigError, InputError
 from rayeval.execution.grow.judging import Figures, Judging
+from rayeval.execution.grow.sharing import shares
 from rayeval.execution.grow.sources import Row, Sources, later
 from rayeval.execution.runs import Run
 from rayeval.golden.file import GoldenFile, read_golden
 from rayeval.golden.grow import labelled, next_version
+from rayeval.golden.ledger import carry
 from rayeval.golden.records import format_of
 from rayeval.metrics import Metrics
 
@@ -28,6 +31,9 @@ class Change:
     grade: int
     evidence: Mapping[str, Any]
     """As written to the golden set."""
+    rank: int | None
+    """In the run, and in the second one; null where the hit is not among the first ones there."""
+    other_rank: int | None
     before: Figures
     after: Figures
 
@@ -56,6 +62,8 @@ class Session:
     k: int = 10
     against: Run | None = None
     changes: list[Change] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How unjudged hits are known that can't become evidence, and how many; once `items` ran."""
     _done: list[_Done] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -83,11 +91,12 @@ class Session:
         return Judging(run, self.stage, self.k, new)
 
     def items(self) -> pl.DataFrame:
-        """Every unjudged hit, those first on which the runs differ, then by question and rank.
+        """Every unjudged hit, those first on which the runs differ, then by question.
 
-        Columns: `question_id`, `rank` in the run, `other_rank` in the second (null where that one
-        did not find it), `differs`, and those of the run's passages. Questions that the golden set
-        lacks are left out.
+        A question's hits are shuffled by their ids: whoever grades is not to know how a run
+        ranked them. Columns: `question_id`, `rank` in the run, `other_rank` in the second (null
+        where that one did not find it), `differs`, and those of the run's passages. Questions that
+        the golden set lacks are left out, and hits that can't become evidence (`left_out`).
         """
         here = self.judging.unjudged()
         if self._other is None:
@@ -104,9 +113,10 @@ class Session:
             found = ranks.join(places, on=keys, how="left").with_columns(differs=differs)
         both = [name for name in self.golden.rows if name in self.judging]
         found = found.filter(pl.col("question_id").is_in(both))
-        best = pl.min_horizontal("rank", "other_rank")
-        order = [pl.col("differs").not_(), pl.col("question_id"), best, pl.col("chunk_id")]
-        return self.sources.read(found.sort(order))
+        found = self.sources.read(_shuffled(found))
+        why = self.sources.unfit(found)
+        self.left_out = dict(why.drop_nulls().value_counts(sort=True).rows())
+        return found.filter(why.is_null())
 
     def passage(self, question_id: str, chunk_id: str) -> Row | None:
         """A hit of the question in either run, at any stage, with its id; None if it is none."""
@@ -119,12 +129,16 @@ class Session:
 
     def open(self, item: Mapping[str, Any]) -> bool:
         """Whether the hit still shares no character with what is labelled."""
-        mine = {name: item[name] for name in ("source_id", "revision_id")}
-        return not any(
-            all(known[name] == value for name, value in mine.items())
-            and (not known["spans"] or not item["spans"] or _touch(known["spans"], item["spans"]))
-            for known in self.judging.evidence(item["question_id"])
-        )
+        labelled = self.judging.evidence(item["question_id"])
+        return not any(shares(item, known) for known in labelled)
+
+    def unfit(self, item: Mapping[str, Any]) -> str | None:
+        """Why a hit can't become evidence; None if it can."""
+        names = ("source_id", "spans", "text")
+        schema = {name: self.run.passages.schema[name] for name in names}
+        row = [{name: item[name] for name in names}]
+        [why] = self.sources.unfit(pl.DataFrame(row, schema))
+        return None if why is None else str(why)
 
     def groups(self, question_id: str) -> dict[str, list[Row]]:
         """The groups that have gold, each with it: a passage may be an alternative to one."""
@@ -157,18 +171,23 @@ class Session:
         entry = self.golden.evidence(name, new_row)[-1]
         located = self.sources.located(entry, relevant=self.relevant)
         if located is None:
-            raise InputError(
-                f"{name}: the hit {item['chunk_id']} names no source; grade it by hand"
-            )
+            raise InputError(f"{name}: the hit {item['chunk_id']} is known {self.unfit(item)}")
         before = self.judging.figures(name)
         had = self.judging.evidence(name)
         self._write(name, new_row)
         self._done.append(_Done(name, row, had))
         located["revision_id"] = item["revision_id"]
         self.judging.relabel(name, [*had, located])
-        change = Change(name, item["chunk_id"], grade, new, before, self.judging.figures(name))
+        ranks = self._ranks(name, item["chunk_id"])
+        after = self.judging.figures(name)
+        change = Change(name, item["chunk_id"], grade, new, *ranks, before, after)
         self.changes.append(change)
         return change
+
+    def _ranks(self, question_id: str, chunk_id: str) -> tuple[int | None, int | None]:
+        """In the run and in the second one."""
+        there = None if self._other is None else self._other.rank(question_id, chunk_id)
+        return self.judging.rank(question_id, chunk_id), there
 
     def undo(self) -> Change | None:
         """Takes the last grade back; None if there is none."""
@@ -182,15 +201,15 @@ class Session:
     def _write(self, question_id: str, row: Row) -> None:
         if self._unwritten:
             files.write_bytes(self.path, files.read_bytes(self.golden.path))
+            carry(self.golden.path, self.path)
             self.golden = read_golden(self.path, relevant=self.relevant)
             self._unwritten = False
         self.golden = self.golden.replace(question_id, row)
 
 
-def _touch(one: list[Row], other: list[Row]) -> bool:
-    """Whether two lists of spans share a character."""
-    return any(
-        a["start_char"] < b["end_char"] and b["start_char"] < a["end_char"]
-        for a in one
-        for b in other
-    )
+def _shuffled(hits: pl.DataFrame) -> pl.DataFrame:
+    """Those first on which the runs differ, by question; then in an order that says nothing."""
+    pairs = hits.select("question_id", "chunk_id").iter_rows()
+    drawn = [hashlib.sha256("\0".join(pair).encode()).hexdigest() for pair in pairs]
+    order = [pl.col("differs").not_(), pl.col("question_id"), pl.col("drawn")]
+    return hits.with_columns(drawn=pl.Series(drawn, dtype=pl.String)).sort(order).drop("drawn")

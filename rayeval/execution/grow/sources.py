@@ -15,6 +15,9 @@ from rayeval.execution.store import Output, read
 from rayeval.tables import LOCATED
 
 Row = dict[str, Any]
+UNREAD = "only by an id, without text or source: score the run with --chunks or --corpus"
+NOWHERE = "by a text that doesn't stand at one place in the run's documents"
+"""How a hit is known that can't become evidence."""
 
 
 class Sources:
@@ -23,6 +26,7 @@ class Sources:
     def __init__(self, run: Run) -> None:
         self._formats: dict[tuple[str, str], str] = {}
         self._current: dict[str, str] = {}
+        self._searched = (run.manifest.get("corpus") or {}).get("path") is not None
         self._documents = _stored(run, "documents")
         catalogue = _stored(run, "catalogue")
         if not catalogue:
@@ -53,6 +57,18 @@ class Sources:
         cut = pl.struct("whole", "spans").map_elements(_cut, return_dtype=pl.String)
         return found.with_columns(text=pl.coalesce("text", cut)).drop("whole")
 
+    def unfit(self, passages: pl.DataFrame) -> pl.Series:
+        """Why each of them can't become evidence (UNREAD, NOWHERE); null for those that can.
+
+        A text that nobody located is evidence by its quote alone, where there was no corpus to
+        find it in.
+        """
+        said = pl.col("text").str.strip_chars().fill_null("") != ""
+        mute = pl.col("source_id").is_null() & ~said
+        adrift = pl.col("spans").is_null() & said & pl.lit(self._searched)
+        why = pl.when(mute).then(pl.lit(UNREAD)).when(adrift).then(pl.lit(NOWHERE))
+        return passages.select(why.alias("why"))["why"]
+
     def evidence(self, passage: Mapping[str, Any]) -> Row:
         """Where a passage stands, in the contract's fields.
 
@@ -63,6 +79,8 @@ class Sources:
         spans, text = passage["spans"] or [], passage["text"]
         if source is None:
             return {"quote": text}
+        if passage["spans"] is None and text:
+            return {"source_id": source, "quote": text}
         if not spans:
             return {"source_id": source} | ({"revision_id": revision} if revision else {})
         own = self._formats.get((source, revision)) in ("markdown", "text")
@@ -77,15 +95,22 @@ class Sources:
     def located(self, evidence: Mapping[str, Any], *, relevant: int) -> Row | None:
         """Evidence of the golden set (tables.EVIDENCE) as located; None where it would have to be
         looked for in the documents."""
-        if evidence["source_id"] is None or evidence["element_id"] is not None:
+        if evidence["element_id"] is not None:
             return None
-        if evidence["spans"] is None and evidence["quote"] is not None:
+        by_quote = evidence["spans"] is None and evidence["quote"] is not None
+        if by_quote and not self._searched:
+            return _row(evidence, relevant, None, found=None, parsed=None)
+        if by_quote or evidence["source_id"] is None:
             return None
         revision = evidence["revision_id"] or self._current.get(evidence["source_id"])
-        gold = evidence["relevance"] >= relevant
-        flags = {"found": "located", "parsed": True, "visible": True, "gold": gold, "whole": False}
-        row = {**evidence, "revision_id": revision, "spans": evidence["spans"] or [], **flags}
-        return {field.name: row.get(field.name, []) for field in LOCATED}
+        return _row(evidence, relevant, revision, found="located", parsed=True)
+
+
+def _row(evidence: Mapping[str, Any], relevant: int, revision: str | None, **flags: Any) -> Row:
+    """A row of tables.LOCATED."""
+    flags |= {"visible": True, "gold": evidence["relevance"] >= relevant, "whole": False}
+    row = {**evidence, "revision_id": revision, "spans": evidence["spans"] or [], **flags}
+    return {field.name: row.get(field.name, []) for field in LOCATED}
 
 
 def _stored(run: Run, step: str) -> tuple[str, ...]:

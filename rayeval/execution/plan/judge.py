@@ -49,12 +49,12 @@ def judging_steps(
     asked = ("question_id", "question", "reference_answer")
     batch = (*columns(resolved, *asked, error="resolved.error"), *answers)
     judged = _judging(builder, config, batch, again=False)
-    tables = {"judgements.parquet": _rows(builder, judged)}
+    tables = {"judgements.parquet": judgement_rows_step(builder, judged)}
     if config.twice is not None:
         sample = drawn(builder, "judged_twice", config.twice.sample, config.seed or 0, resolved)
         batch += (*found({"judged": judged}, column="judged"), *columns(sample, "sampled"))
         again = _judging(builder, config, batch, again=True)
-        tables["judged_again.parquet"] = _rows(builder, again)
+        tables["judged_again.parquet"] = judgement_rows_step(builder, again)
     return JudgeSteps(judged, tables)
 
 
@@ -102,7 +102,7 @@ def _open(path: str) -> bool:
     return any(reason is not None and reason.endswith(AGAIN) for reason in reasons)
 
 
-def _rows(builder: Builder, judged: Step) -> Step:
+def judgement_rows_step(builder: Builder, judged: Step) -> Step:
     """A row per judged answer."""
     return builder.add(
         Step(

@@ -13,6 +13,7 @@ from rayeval.execution.plan.builder import Builder, columns, found
 from rayeval.execution.plan.judge import judging_steps
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.inputs import ScoreInputs
+from rayeval.execution.score.verdicts import ToldJudge, told_steps
 from rayeval.execution.step import Column, Step
 from rayeval.registry.scoring import READ, Scoring
 from rayeval.registry.told import TOLD
@@ -67,13 +68,26 @@ class Answered:
     """File name → the step whose output is that table."""
 
 
-def answered(builder: Builder, config: ScoreConfig, answers: Step, resolved: Step) -> Answered:
-    """The answers, and what a judge makes of them where there is one."""
+def answered(
+    builder: Builder,
+    config: ScoreConfig,
+    answers: Step,
+    resolved: Step,
+    judge: ToldJudge | None,
+) -> Answered:
+    """The answers, and what a judge makes of them where there is one.
+
+    judge: whose verdicts came with the trace; they are of no use where the configuration has one.
+    """
     said = found({"answers": answers}, column="answers")
     rows = answer_rows_step(builder, {"answer": "answers"}, 1, resolved, said)
     tables = {"answers.parquet": rows}
-    if config.judge is None:
+    shown = (*said, *columns(answers, "texts"))
+    if config.judge is not None:
+        judging = judging_steps(builder, config.judge, resolved, shown)
+    elif judge is not None:
+        judging = told_steps(builder, judge, resolved, shown)
+    else:
         return Answered(said, tables)
-    judging = judging_steps(builder, config.judge, resolved, (*said, *columns(answers, "texts")))
     tables |= judging.tables
     return Answered((*said, *judging.columns), tables)

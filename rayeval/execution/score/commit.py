@@ -22,6 +22,7 @@ from rayeval.execution.models import judge_pins, judge_records, judge_text
 from rayeval.execution.runs import PLAN
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.plan import ScorePlan
+from rayeval.execution.score.verdicts import ToldJudge
 from rayeval.execution.store import read
 from rayeval.registry.scoring import Scoring
 from rayeval.tables import TEXT, conform
@@ -33,15 +34,16 @@ def commit_score(
     done: Mapping[str, Done],
     warnings: Sequence[str],
     executor: Executor,
+    judge: ToldJudge | None = None,
 ) -> None:
-    """Tables, report; then the manifest."""
+    """Tables, report; then the manifest. judge: whose verdicts came with the trace."""
     files.clear_folder(job.folder, keep=PLAN)  # what a killed driver left half-written
     config = job.of_score
     keys = {name: step.key for name, step in plan.tables}
     task = (job.folder, job.options.root, plan.resolved.key, plan.scored.key, keys)
     [written] = executor.call(write_tables, [task])
     passages = written["passages.parquet"]["rows"]
-    value = _made_of(job, config, plan, passages)
+    value = {**_made_of(job, config, plan, passages), **_judged_by(config, judge)}
     seal(job, {**value, **described(job, plan, done, warnings)}, written)
 
 
@@ -64,6 +66,9 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
     return {
         "golden": {"path": config.golden.path, "sha256": job.pinned["golden"]},
         "trace": {"paths": config.trace.paths, "sha256": job.pinned["trace"]},
+        "chunks": {"paths": config.chunks, "sha256": job.pinned["chunks"]}
+        if config.chunks
+        else None,
         "corpus": {
             "path": config.corpus.path if config.corpus else None,
             "snapshot": snapshot_hash(catalogue) if there else None,
@@ -72,10 +77,18 @@ def _made_of(job: Job, config: ScoreConfig, plan: ScorePlan, passages: int) -> d
         },
         "stages": list(_scoring(plan).stages),
         "answers": list(_scoring(plan).pipeline.answers),
+        "tokenizer": config.tokenizer.identity(),
+    }
+
+
+def _judged_by(config: ScoreConfig, judge: ToldJudge | None) -> dict[str, Any]:
+    """The judge that was asked, else the one whose verdicts came with the trace."""
+    if config.judge is None and judge is not None:
+        return {"models": {"judge": judge.text}, "judge": judge.pins, "calibration": []}
+    return {
         "models": {} if config.judge is None else {"judge": judge_text(config.judge)},
         "judge": judge_pins(config.judge),
         "calibration": judge_records(config.judge),
-        "tokenizer": config.tokenizer.identity(),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +15,11 @@ from rayeval.golden.config import Golden
 from rayeval.judge.config import Judge
 from rayeval.metrics.config import Metrics
 
+Role = Literal["arm", "fused", "reranked", "context"]
+"""What a stage does."""
+ROLES: tuple[Role, ...] = get_args(Role)
+"""In the order in which a pipeline has them."""
+
 
 class TraceInput(BaseModel):
     """The trace as the user named it."""
@@ -25,6 +30,7 @@ class TraceInput(BaseModel):
     label: str | None = Field(None, description="what messages call it; none: its paths")
     format: str | None = Field(None, description="the tool that wrote it; none: rayeval's own")
     any_order: bool = Field(False, description="order hits by score, however they are listed")
+    roles: dict[str, Role] = Field({}, description="what stages do whose names don't say so")
     refusals: Counted = Field(
         "whole", description="answers that are refusals where the trace doesn't say"
     )

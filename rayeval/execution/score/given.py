@@ -11,9 +11,11 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from rayeval.columns import combined
 from rayeval.errors import ConfigError, DataError
 from rayeval.execution.score.spool import GROUP_ROWS, stored
-from rayeval.interop.own.parquet import FLAT_ROWS
+from rayeval.interop.own.hit_rows import FLAT_ROWS
+from rayeval.interop.own.types import typed
 from rayeval.tables import TEXT
 
 Check = Callable[[pa.Schema], None]
@@ -73,8 +75,8 @@ def _alike(table: pa.Table) -> pa.Table:
     """With the columns that all kinds of tables have in one type, whoever wrote them."""
     for at, field in enumerate(table.schema):
         kind = TYPES.get(field.name)
-        if kind is not None and field.type != kind:
-            table = table.set_column(at, field.name, table[field.name].cast(kind))
+        if kind is not None and field.type not in (kind, pa.uint64()):
+            table = table.set_column(at, field.name, typed(combined(table[at]), kind))
     return table
 
 

@@ -11,6 +11,7 @@ from rayeval.errors import ConfigError, DataError
 from rayeval.execution.progress import Watcher
 from rayeval.execution.score.spool import hashed, importer
 from rayeval.golden.records import FORMATS
+from rayeval.packed import extension
 
 
 def refuse_beir(golden: str) -> None:
@@ -46,7 +47,7 @@ def golden_file(
     A file that is both golden set and trace, or that has none of our extensions, is not in our
     contract: its format says which fields are which, and what it decided is said.
     """
-    ours = golden not in trace and PurePosixPath(golden).suffix.lower() in FORMATS
+    ours = golden not in trace and extension(golden) in FORMATS
     if format_ is None or ours:
         return golden
     imported = importer(format_).read([golden])

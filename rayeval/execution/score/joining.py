@@ -145,13 +145,21 @@ def _renamed(spooled: Spooled, pairs: pl.DataFrame, root: str) -> Spooled:
         runs = sorted_runs(_called(table, pairs) for table in tables)
         start = time.time()
         hits.finish([hits.commit(n, run, started=start) for n, run in enumerate(runs)])
+    judge = spooled.judge
     if told is not None:
-        answers = Output(root, digest({"answers": key, "of": told}))
-        if answers.manifest() is None:
-            given = [_called(read(path), pairs) for path in Output(root, told).paths()]
-            answers.finish([answers.commit(0, given, started=time.time())])
-        told = answers.key
-    return replace(spooled, paths=tuple(hits.paths()), answers=told)
+        told = _again(Output(root, told), Output(root, digest({"answers": key, "of": told})), pairs)
+    if judge is not None:
+        new = Output(root, digest({"verdicts": key, "of": judge.key}))
+        judge = replace(judge, key=_again(Output(root, judge.key), new, pairs))
+    return replace(spooled, paths=tuple(hits.paths()), answers=told, judge=judge)
+
+
+def _again(old: Output, new: Output, pairs: pl.DataFrame) -> str:
+    """The key of the same rows, their questions called as in the golden set."""
+    if new.manifest() is None:
+        given = [_called(read(path), pairs) for path in old.paths()]
+        new.finish([new.commit(0, given, started=time.time())])
+    return new.key
 
 
 def _called(table: pa.Table, pairs: pl.DataFrame) -> pa.Table:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rayeval import files
@@ -30,6 +30,8 @@ class ScoreOptions:
     cutoffs: Sequence[int | str] | None = None
     any_order: bool = False
     """Order hits by their scores, whatever order they are listed in (`--sort score`)."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Stage → what it does (`config.ROLES`), where its name doesn't say so."""
     refusals: Counted = "whole"
     """Which answers are refusals where the trace doesn't say: those that say nothing else, or also
     those that go on to say only what is missing (`explained`)."""
@@ -64,6 +66,7 @@ class ScoreOptions:
                 "label": self.label,
                 "format": self.format,
                 "any_order": self.any_order,
+                "roles": dict(self.roles),
                 "refusals": self.refusals,
                 "keep": self.keep_trace,
             },

@@ -18,6 +18,7 @@ from rayeval.execution.score.answers import Answered, answered, answers_step, re
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.looking import Looked, looking_steps
+from rayeval.execution.score.verdicts import ToldJudge
 from rayeval.execution.step import Step
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.metrics.answers.scores import SCORES
@@ -59,12 +60,13 @@ def make_plan(
     inputs: ScoreInputs,
     scoring: Scoring,
     given: str | None = None,
+    judge: ToldJudge | None = None,
     root: str | None = None,
 ) -> ScorePlan:
     """The steps over what `inputs` found.
 
-    scoring: how the trace is read. given: the key of its answers, where it has some. root: the
-    store that the run will use.
+    scoring: how the trace is read. given: the key of its answers, where it has some. judge: whose
+    verdicts on them came with it. root: the store that the run will use.
     """
     builder = Builder(config, root=root)
     golden = GoldenFile(config.golden, inputs.golden_sha256)
@@ -83,7 +85,7 @@ def make_plan(
     if given is not None:
         told = {**whole, "given": given}
         answers = builder.add(answers_step(config, inputs, scoring, resolved, told))
-        found = answered(builder, config, answers, resolved)
+        found = answered(builder, config, answers, resolved, judge)
     scored = builder.add(_scored(config, inputs, scoring, resolved, whole, found))
     tables = (*_tables(builder, scoring, scored, resolved), *found.tables.items())
     steps = tuple(builder.steps.values())
@@ -127,7 +129,7 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 7, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 8, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),

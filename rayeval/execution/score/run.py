@@ -8,7 +8,6 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
-from rayeval.answer.foreign import CONTEXT
 from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
@@ -28,18 +27,20 @@ from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.either import told_apart
 from rayeval.execution.score.golden import golden_file, refuse_beir
+from rayeval.execution.score.guessed import out_of_order
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.plan import golden_plan, make_plan
 from rayeval.execution.score.said import refuse_nameless
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
-from rayeval.execution.score.stages import in_order, own_config, pipeline_of
+from rayeval.execution.score.stages import in_order, names_of, own_config, pipeline_of, roles_of
+from rayeval.execution.score.verdicts import judged_by
 from rayeval.execution.score.warnings import warnings_of
 from rayeval.execution.store import read
-from rayeval.interop.own.parquet import ONE_STAGE
+from rayeval.interop.own.nameless import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
-from rayeval.metrics.names import cutoff
+from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.scoring import Scoring
 
 EMPTY = "no question has a stage"
@@ -96,14 +97,17 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         before, found = compute(root, first, executor, watcher)
         trace = joined(spooled, _questions(root, first), config.trace.name, root)
         documents = _documents(root, first)
-        spooled, told = told_apart(trace.spooled, config.chunks, documents, config.trace.name, root)
+        told, kinds = told_apart(trace.spooled, config.chunks, documents, config.trace.name, root)
         watcher.say(f"run {job.run_id}")
-        plan = make_plan(config, inputs, _scoring(config, spooled), spooled.answers, root)
+        pipeline, notes = _pipeline(config, told)
+        scoring, judge = _scoring(config, told, pipeline), told.judge
+        plan = make_plan(config, inputs, scoring, told.answers, judge, root)
         done, warnings = compute(root, plan, executor, watcher, before)
-        said = [*spooled.notes, *trace.notes, *told, *warnings_of(root, plan, config)]
+        said = [*spooled.notes, *trace.notes, *kinds, *notes, *judged_by(config, judge)]
+        said += warnings_of(root, plan, config, pipeline)
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *found, *warnings], executor)
+        commit_score(job, plan, done, [*said, *found, *warnings], executor, judge)
     return Run(job.folder)
 
 
@@ -137,15 +141,24 @@ def _documents(root: str, plan: Steps) -> pl.Series:
     return pl.concat([pl.Series([], dtype=pl.String), *(s.cast(pl.String) for s in found)]).unique()
 
 
-def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
-    """How the trace is scored."""
+def _pipeline(config: ScoreConfig, spooled: Spooled) -> tuple[Pipeline, list[str]]:
+    """The stages of the trace, and warnings of what is a guess about them."""
     names = pa.concat_tables(TraceFile(path).names for path in spooled.paths)
-    stages = in_order(names) or [ONE_STAGE]  # of questions that all failed before any stage
     own = own_config(config.trace.paths[0]) if len(config.trace.paths) == 1 else None
-    pipeline = pipeline_of(stages, own)
-    if spooled.answers is not None:
-        asked = () if config.judge is None else tuple(config.judge.asked)
-        pipeline = replace(pipeline, answers=("answer",), judged=asked)
+    roles = roles_of(names_of(names), own, config.trace.roles)
+    order = in_order(names, roles)
+    stages = order.stages or (ONE_STAGE,)  # of questions that all failed before any stage
+    pipeline = pipeline_of(stages, roles, own)
+    notes = list(out_of_order(order.doubtful, pipeline))
+    if spooled.answers is None:
+        return pipeline, notes
+    told = () if spooled.judge is None else spooled.judge.tasks
+    asked = told if config.judge is None else tuple(config.judge.asked)
+    return replace(pipeline, answers=("answer",), judged=asked), notes
+
+
+def _scoring(config: ScoreConfig, spooled: Spooled, pipeline: Pipeline) -> Scoring:
+    """How the trace is scored."""
     return Scoring(
         paths=spooled.paths,
         stages=pipeline.stages,
@@ -153,23 +166,18 @@ def _scoring(config: ScoreConfig, spooled: Spooled) -> Scoring:
         metrics=config.metrics,
         any_order=config.trace.any_order,
         refusals=config.trace.refusals,
-        depth=None if config.trace.keep else _depth(config),
+        depth=None if config.trace.keep else config.metrics.depth,
         chunks=tuple(config.chunks),
         file=config.trace.name,
-        handed=_handed(spooled, pipeline.stages),
+        handed=_handed(spooled, pipeline),
     )
 
 
-def _handed(spooled: Spooled, stages: Sequence[str]) -> str | None:
+def _handed(spooled: Spooled, pipeline: Pipeline) -> str | None:
     """The stage with what answers were handed, where there are answers and it can be known."""
     if spooled.answers is None:
         return None
-    return CONTEXT if CONTEXT in stages else stages[-1] if spooled.contexts else None
-
-
-def _depth(config: ScoreConfig) -> int:
-    """How many hits the metrics look at."""
-    names = config.metrics.names or []
-    sizes = [name.partition("@")[2] for name in names if "@" in name]
-    cuts = [cutoff(size) for size in (sizes or config.metrics.cutoffs)]
-    return max((cut.size for cut in cuts if not cut.tokens), default=20)
+    contexts = [stage.name for stage in pipeline.later if stage.kind == "context"]
+    if spooled.contexts and not contexts:
+        return pipeline.stages[-1]
+    return contexts[-1] if contexts else None

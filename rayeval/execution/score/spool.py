@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,19 +20,21 @@ import pyarrow.compute as pc
 from rayeval import files
 from rayeval.errors import ConfigError, DataError, InputError, Problem
 from rayeval.execution.artifacts import write_one
+from rayeval.execution.score.verdicts import ToldJudge, told_judge, verdict_table
 from rayeval.execution.step import digest
 from rayeval.execution.store import Output, read
 from rayeval.interop import own
 from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.trace import TraceFile
+from rayeval.interop.own.types import as_it_is
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 4
+SPOOLED = 6
 """Raised when spooling changes what is stored."""
 
 
@@ -51,6 +54,8 @@ class Spooled:
     """Its sources may be ids of chunks (Imported.either)."""
     made: bool = False
     """Its questions' ids are made of their texts."""
+    judge: ToldJudge | None = None
+    """Whose verdicts on the answers it brings."""
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -62,21 +67,24 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     for path in paths:
         files.check_file(path, "trace")
     sha256 = hashed(paths)
-    if format_ in (None, own.NAME) and all(_ready(path) for path in paths):
+    if format_ in (None, own.NAME) and all(_ready(path, alone=len(paths) == 1) for path in paths):
         return Spooled(sha256, tuple(paths))
-    key = digest({"spool": SPOOLED, "sha256": sha256, "format": format_, "tables": VERSION})
-    hits, answers = Output(root, key), Output(root, digest({"answers": key}))
-    if hits.manifest() is None or answers.manifest() is None:
+    named = [PurePosixPath(path).name for path in paths]  # which says how a file is read
+    key = digest({"spool": SPOOLED, "sha256": sha256, "named": named, "format": format_,
+                  "tables": VERSION})  # fmt: skip
+    hits = Output(root, key)
+    answers, verdicts = (Output(root, digest({name: key})) for name in ("answers", "verdicts"))
+    if any(output.manifest() is None for output in (hits, answers, verdicts)):
         ours = format_ in (None, own.NAME)
-        _write((own if ours else importer(str(format_))).read(paths), hits, answers)
+        _write((own if ours else importer(str(format_))).read(paths), hits, answers, verdicts)
     [told] = answers.manifest() or []
     notes = [note.message for note in told.problems if note.kind == "note"]
     kinds = {note.kind for note in told.problems}
     sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
     contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
-    given = answers.key if told.rows else None
+    given, judge = (answers.key, told_judge(verdicts)) if told.rows else (None, None)
     either, made = "either" in kinds, "made" in kinds
-    return Spooled(sha256, tuple(hits.paths()), given, contexts, either, made, notes)
+    return Spooled(sha256, tuple(hits.paths()), given, contexts, either, made, judge, notes)
 
 
 @contextmanager
@@ -135,19 +143,19 @@ def _sha256(path: str) -> str:
     return found.hexdigest()
 
 
-def _ready(path: str) -> bool:
-    """Whether a file can be scored where it lies."""
+def _ready(path: str, *, alone: bool) -> bool:
+    """Whether a file can be scored where it lies. alone: no other one may name stages."""
     if own.is_lines(path) or not path.lower().endswith(".parquet"):
         return False
     file = opened(path)
     names = file.schema_arrow.names
     if "hits" not in names or set(names) & set(own.OF_ANSWER):
         return False
+    if "stage" not in names and not alone:
+        return False
     own.check_schema(path, file.schema_arrow)
-    item = file.schema_arrow.field("hits").type.value_type
-    if pa.types.is_struct(item) and "start_char" in item.names:
-        return False  # offsets that are no spans yet
-    return TraceFile(path).ordered
+    trace = TraceFile(path)
+    return as_it_is(file.schema_arrow) and trace.ordered and not trace.names["stage"].null_count
 
 
 def _nothing(answered: bool) -> str:
@@ -157,14 +165,14 @@ def _nothing(answered: bool) -> str:
     return "it has answers and no `stages`: say what was found, be it `context: {hits: []}`"
 
 
-def _write(imported: Imported, hits: Output, answers: Output) -> None:
+def _write(imported: Imported, hits: Output, answers: Output, verdicts: Output) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
     start = time.time()
     try:
         runs = sorted_runs(imported.trace)
         commits = [hits.commit(n, tables, started=start) for n, tables in enumerate(runs)]
-        given = list(imported.answers or ())
+        given, judged = list(imported.answers or ()), verdict_table(imported.verdicts)
         wrong = [problem for problem in imported.problems if not problem.warning]
         if wrong:
             raise DataError(wrong)
@@ -175,6 +183,7 @@ def _write(imported: Imported, hits: Output, answers: Output) -> None:
         files.delete_folder(hits.folder)
         raise
     hits.finish(commits)
+    verdicts.finish([verdicts.commit(0, [judged], started=start)])
     table = pa.concat_tables([ANSWERS.empty_table(), *given])
     said = [("note", note) for note in imported.notes]
     said += [(kind, "") for kind in ("either", "made") if getattr(imported, kind)]

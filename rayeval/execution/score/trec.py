@@ -93,6 +93,8 @@ def _checked(trace: Sequence[str], options: ScoreOptions) -> str:
         raise ConfigError("the TREC convention reads TREC runs: leave out --chunks and --format")
     if options.judge is not None or options.refusals != "whole":
         raise ConfigError("a TREC run has no answers to judge: leave out --judge and --refusals")
+    if options.roles:
+        raise ConfigError("a TREC run has one stage, whose role says nothing: leave out --role")
     if options.ray or options.ray_address:
         raise ConfigError("the TREC convention is scored in this process: leave out --ray")
     if not re.fullmatch(r"[\w.-]+", options.name):

@@ -9,18 +9,25 @@ import pyarrow as pa
 
 from rayeval.columns import flatten
 from rayeval.errors import DataError, Problem
+from rayeval.execution import artifacts
 from rayeval.execution import inputs as outputs
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.contradicted import contradicted, unknown_sources
+from rayeval.execution.score.guessed import out_of_nothing
 from rayeval.execution.score.looking import Looked
 from rayeval.execution.score.plan import ScorePlan
 from rayeval.execution.score.said import like_refusals, refuse_blind, unplaced, used_again
 from rayeval.execution.step import Step
 from rayeval.execution.store import read
 from rayeval.metrics.foreign.blind import FLAGS
+from rayeval.metrics.pipeline import Pipeline
+
+FAILED = "failures.parquet"
 
 
-def warnings_of(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
+def warnings_of(
+    root: str, plan: ScorePlan, config: ScoreConfig, pipeline: Pipeline
+) -> Iterator[str]:
     """Warnings of what the score could not make full use of.
 
     Raises DataError where it could make none.
@@ -31,6 +38,7 @@ def warnings_of(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str
     refuse_blind(flags, config.trace.name, sources_alone=whole)
     passages = _passages(root, plan)
     yield from used_again(passages.select("chunk_id", "text"))
+    yield from out_of_nothing(pipeline, artifacts.parts(root, dict(plan.tables)[FAILED].key))
     if plan.looked is not None:
         touched = bool(pl.DataFrame(pl.from_arrow(flags))["touched"].any())
         yield from _looked(root, plan, plan.looked, passages["source_id"], touched, config)

@@ -22,10 +22,12 @@ WANTED = 0.1
 
 
 def slice_sizes(questions: pa.Table, clusters: pl.Series) -> pl.DataFrame:
-    """slice, n, clusters, detectable: the questions that a comparison on the slice rests on.
+    """slice, n, clusters, answerable, detectable: the questions that a comparison rests on.
 
     Those are the answerable ones (of a slice without any, its unanswerable ones), without what is
     not labelled yet, or synthetic and not validated outside that slice; EVERYTHING is all of them.
+    `detectable` is null where there are too few to show anything, and of unanswerable questions,
+    which no metric of retrieval counts (`answerable` is false).
     clusters: (n_questions,), what is drawn together.
     """
     answerable = combined(questions["answerable"]).to_numpy(zero_copy_only=False)
@@ -41,9 +43,12 @@ def slice_sizes(questions: pa.Table, clusters: pl.Series) -> pl.DataFrame:
     member = frame.with_columns(slice=every.list.unique(), unchecked=unchecked).explode("slice")
     member = member.filter(~pl.col("unchecked") | (pl.col("slice") == UNCHECKED))
     counted = member.filter(pl.col("answerable") | ~pl.col("answerable").any().over("slice"))
-    sizes = counted.group_by("slice").agg(n=pl.len(), clusters=pl.col("cluster").n_unique())
+    sizes = counted.group_by("slice").agg(
+        pl.col("answerable").any(), n=pl.len(), clusters=pl.col("cluster").n_unique()
+    )
     shows = pl.col("n").map_elements(detectable, return_dtype=pl.Float64)
-    return sizes.with_columns(detectable=shows).sort("slice")
+    sizes = sizes.with_columns(detectable=pl.when("answerable").then(shows)).sort("slice")
+    return sizes.select("slice", "n", "clusters", "answerable", "detectable")
 
 
 def too_few(sizes: pl.DataFrame, file: str, *, wanted: float = WANTED) -> list[Problem]:
@@ -55,13 +60,16 @@ def too_few(sizes: pl.DataFrame, file: str, *, wanted: float = WANTED) -> list[P
 
 
 def _lacking(sizes: pl.DataFrame, needed: int, wanted: float) -> Iterator[str]:
-    for name, n, clusters, shows in sizes.iter_rows():
-        if n >= needed and clusters >= FEWEST_CLUSTERS:
+    for name, n, clusters, answerable, shows in sizes.iter_rows():
+        if not answerable or (n >= needed and clusters >= FEWEST_CLUSTERS):
             continue
         who = "the whole set" if name == EVERYTHING else f"slice {name!r}"
-        message = (
-            f"{who} has {plural(n, 'question')}: enough for differences of {shows:.2f} or more"
+        can = (
+            f"enough for differences of {shows:.2f} or more"
+            if shows is not None
+            else "too few to show anything"
         )
+        message = f"{who} has {plural(n, 'question')}: {can}"
         if n < needed:
             message += f"; {needed - n} more would show {wanted:g}"
         if clusters < FEWEST_CLUSTERS:

@@ -19,10 +19,11 @@ from itertools import chain
 from rayeval.errors import ConfigError, Problem
 from rayeval.interop.imported import Imported
 from rayeval.interop.own import jsonl, parquet
+from rayeval.interop.own.nameless import Nameless
 from rayeval.interop.own.parquet import check_schema
 from rayeval.interop.own.replies import COLUMNS as OF_ANSWER
 from rayeval.interop.own.replies import Replies
-from rayeval.interop.whole import extension
+from rayeval.packed import extension
 
 NAME = "rayeval"
 FILES = "a trace of rayeval's own: one or more .jsonl or .parquet files"
@@ -49,10 +50,13 @@ def read(paths: Sequence[str]) -> Imported:
                 f"trace {path}: expected a file that ends in {', '.join(EXTENSIONS)}; "
                 f"of other tools' files say which with --format: {_formats(extension(path))}"
             )
+    nameless = Nameless()
     tables = (
         table
         for path in paths
-        for table in (lines.read(path) if is_lines(path) else parquet.tables(path, replies[path]))
+        for table in (
+            lines.read(path) if is_lines(path) else parquet.tables(path, replies[path], nameless)
+        )
     )
     answers = chain(lines.answers(), *(one.answers() for one in replies.values()))
     return Imported(trace=tables, answers=answers, notes=lines.notes, problems=problems)

@@ -76,8 +76,7 @@ def _kind(rows: list[Mapping[str, Any]], name: str) -> pa.DataType:
 
 def _numbered(path: str) -> Iterator[tuple[int, bytes]]:
     """Lines that are not blank, from 1."""
-    fs, inner = files.open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    with files.reading(path) as stream:
         for number, line in enumerate(io.BufferedReader(stream), start=1):
             if line.strip():
                 yield number, line.removeprefix(BOM)
@@ -120,9 +119,8 @@ def check_complete(path: str, known: Sequence[str], there: Iterable[str]) -> Non
 
 def _blocks(path: str) -> Iterator[bytes]:
     """The file in parts of whole lines."""
-    fs, inner = files.open_fs(path)
     rest, some = b"", False
-    with fs.open_input_stream(inner) as stream:
+    with files.reading(path) as stream:
         while data := stream.read(BLOCK):
             whole, _, rest = (rest + data).rpartition(b"\n")
             if whole.strip():

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rayeval import files
+from rayeval.columns import combined
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own.chunk_lines import NAMES, check_complete, lines
-from rayeval.interop.own.parquet import opened, spans_of
-from rayeval.interop.whole import extension
+from rayeval.interop.own.damage import each
+from rayeval.interop.own.offsets import ENDS, offset_faults, spans_of
+from rayeval.interop.own.parquet import opened
+from rayeval.interop.own.types import check_types
+from rayeval.packed import extension
 from rayeval.tables import CHUNKS, TEXT, conform
 from rayeval.words import plural, verb
 
@@ -34,8 +39,8 @@ def _read(path: str) -> Iterator[pa.Table]:
         file: pq.ParquetFile = opened(path, what="chunks")
         names = [*CHUNKS.names, "start_char", "end_char"]
         wanted = [name for name in names if name in file.schema_arrow.names]
-        for batch in file.iter_batches(columns=wanted):
-            yield pa.Table.from_batches([batch])
+        check_types(path, pa.schema([file.schema_arrow.field(name) for name in wanted]))
+        yield from each(path, file.iter_batches(columns=wanted))
         return
     if extension(path) not in (".jsonl", ".ndjson"):
         raise ConfigError(f"chunks {path}: expected a file that ends in .parquet or .jsonl")
@@ -53,7 +58,22 @@ def _chunks(table: pa.Table, path: str) -> pa.Table:
     if lost:
         message = f"{plural(lost, 'chunk')} {verb(lost, 'has', 'have')} no chunk_id"
         raise DataError([Problem(path, None, None, "missing_field", message)])
-    if "spans" not in table.column_names and "start_char" in table.column_names:
-        spans = spans_of(table["start_char"].combine_chunks(), table["end_char"].combine_chunks())
-        table = table.append_column("spans", spans)
+    if "spans" not in table.column_names and set(ENDS) & set(table.column_names):
+        table = table.append_column("spans", _spans(table, path))
     return conform(table, CHUNKS)
+
+
+def _spans(table: pa.Table, path: str) -> pa.Array:
+    """Of `start_char` and `end_char`.
+
+    Raises DataError, which names the chunks, for those that are none.
+    """
+    absent = pa.nulls(table.num_rows)
+    start, end = (combined(table[name]) if name in table.column_names else absent for name in ENDS)
+    found = [
+        Problem(path, None, None, kind, f"chunk {table['chunk_id'][row].as_py()!r}: {message}")
+        for row, kind, message in offset_faults(pl.Series(start), pl.Series(end))
+    ]
+    if found:
+        raise DataError(found)
+    return spans_of(start, end)

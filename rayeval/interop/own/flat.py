@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rayeval.interop.own.parquet import ENDS, ONE_STAGE
+from rayeval.interop.own.nameless import ONE_STAGE
+from rayeval.interop.own.offsets import ENDS
 
 
 def staged(line: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:

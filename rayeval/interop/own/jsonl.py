@@ -175,8 +175,7 @@ def _name(line: Any) -> str | None:
 
 def _lines(path: str) -> Iterator[tuple[int, bytes]]:
     """Every line with something in it, numbered from 1."""
-    fs, inner = files.open_fs(path)
-    with fs.open_input_stream(inner) as stream:
+    with files.reading(path) as stream:
         for number, line in enumerate(io.BufferedReader(stream), start=1):
             text = line.removeprefix(BOM) if number == 1 else line
             if text.strip():

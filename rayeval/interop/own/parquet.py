@@ -11,44 +11,44 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rayeval import files
-from rayeval.columns import flatten, lists
+from rayeval.columns import combined, flatten, lists
 from rayeval.errors import DataError, Problem
+from rayeval.interop.own import hit_rows
+from rayeval.interop.own.damage import damaged, each
+from rayeval.interop.own.nameless import EMPTY, Bools, Nameless, problem_of
+from rayeval.interop.own.offsets import ENDS, Fault, offset_faults, span_faults, spans_of
 from rayeval.interop.own.replies import COLUMNS, Replies
-from rayeval.interop.own.types import check_types
-from rayeval.tables import FOREIGN, FOREIGN_HIT, SPANS, TEXT, conform
+from rayeval.interop.own.types import check_types, typed
+from rayeval.tables import FOREIGN, FOREIGN_HIT, TEXT, conform
 
 OF_FILTER = ("removed_access", "removed_stale", "removed_gold")
 """Columns of a run's own trace that belong to its stage `filter`."""
-FLAT = ("chunk_id", "source_id", "revision_id", "start_char", "end_char", "text", "score")
-"""A row per hit: these, `question_id`, and maybe `stage` (else `trace`), `rank`, `latency_ms`, and
-what was answered (replies.COLUMNS)."""
-ENDS = ("start_char", "end_char")
-"""One span, written flat."""
-OF_ROW = ("question_id", "stage", "rank", "latency_ms")
-ONE_STAGE = "trace"
 ROWS = 512
 """Rows that are read at once, each with all its hits."""
-FLAT_ROWS = 1 << 18
-"""Hits that are read at once, where each is a row."""
 
 
-def tables(path: str, replies: Replies) -> Iterator[pa.Table]:
+def tables(path: str, replies: Replies, nameless: Nameless) -> Iterator[pa.Table]:
     """The file's rows as tables of schema FOREIGN, in its order (a row per hit: by question).
 
-    Raises DataError for columns that a trace has not, or not of such types.
+    nameless: of the trace whose file this is.
+    Raises DataError for columns that a trace has not, or not of such types, for rows that don't say
+    which stage found what, in which order or where, and for a file that is damaged.
     """
-    for table in _rows(path, opened(path)):
+    for table in _rows(path, opened(path), nameless):
         yield conform(replies.first(table), FOREIGN)
 
 
-def _rows(path: str, file: pq.ParquetFile) -> Iterator[pa.Table]:
+def _rows(path: str, file: pq.ParquetFile, nameless: Nameless) -> Iterator[pa.Table]:
     """FOREIGN, with the columns of answers that there are."""
     check_schema(path, file.schema_arrow)
     if "hits" in file.schema_arrow.names:
-        for batch in file.iter_batches(ROWS):
-            yield _nested(pa.Table.from_batches([batch]))
+        row = 1
+        for table in each(path, file.iter_batches(ROWS)):
+            yield _timed(_nested(table, path, row, nameless))
+            row += table.num_rows
     else:
-        yield from map(_from_flat, _flat_parts(file))
+        for part in hit_rows.parts(path, file):
+            yield _timed(hit_rows.nested(part, path, nameless, hits_of))
 
 
 def check_schema(path: str, schema: pa.Schema) -> None:
@@ -58,7 +58,7 @@ def check_schema(path: str, schema: pa.Schema) -> None:
         check_columns(path, schema.names, (*FOREIGN.names, *OF_FILTER, *COLUMNS))
         check_hits(path, schema)
     else:
-        check_columns(path, schema.names, (*OF_ROW, *FLAT, *COLUMNS))
+        check_columns(path, schema.names, (*hit_rows.OF_ROW, *hit_rows.FLAT, *COLUMNS))
 
 
 def opened(
@@ -74,8 +74,7 @@ def opened(
     try:
         return pq.ParquetFile(fs.open_input_file(inner), metadata=metadata)
     except (pa.ArrowException, OSError) as error:
-        message = f"not a whole Parquet file: {error}; write it again"
-        raise DataError([Problem(path, None, None, "unreadable_file", message)]) from error
+        raise damaged(path, error) from error
 
 
 def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -96,18 +95,39 @@ def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None
         message = "of the columns `start_char` and `end_char` there is one; give both"
         found.append(Problem(path, None, None, "missing_field", message))
     if found:
-        raise DataError(found)
+        raise DataError(found, foreign=True)
 
 
-def _nested(table: pa.Table) -> pa.Table:
-    """Rows with hits as a list column of FOREIGN_HIT."""
+def _nested(table: pa.Table, path: str, row: int, nameless: Nameless) -> pa.Table:
+    """Rows with hits as a list column of FOREIGN_HIT. row: the number of the first, from 1."""
     if "stage" not in table.column_names:
-        table = table.append_column("stage", pa.array([ONE_STAGE] * table.num_rows, TEXT))
-    table = table.filter(pc.fill_null(pc.not_equal(table["stage"], "filter"), True))
-    at = table.schema.get_field_index("hits")
+        table = table.append_column("stage", pa.nulls(table.num_rows, TEXT))
     rows, items = flatten(table["hits"])
-    null = table["hits"].is_null().combine_chunks().to_numpy(zero_copy_only=False)
-    return table.set_column(at, "hits", lists(rows, hits_of(items), table.num_rows, null=null))
+    null = np.asarray(table["hits"].is_null(), bool)
+    wrong = [(int(rows[hit]), kind, message) for hit, kind, message in _faults(items)]
+    wrong += [(int(at), "missing_field", EMPTY) for at in np.flatnonzero(_silent(table))]
+    if wrong:
+        raise DataError([problem_of(table, at, path, row, said, kind) for at, kind, said in wrong])
+    table = nameless.filled(table, ~null, path, row)
+    at = table.schema.get_field_index("hits")
+    table = table.set_column(at, "hits", lists(rows, hits_of(items), table.num_rows, null=null))
+    return table.filter(pc.fill_null(pc.not_equal(table["stage"], "filter"), True))
+
+
+def _silent(table: pa.Table) -> Bools:
+    """(n_rows,), rows that tell nothing but a question."""
+    told = [n for n in ("stage", "hits", "error", *COLUMNS[1:]) if n in table.column_names]
+    silent: Bools = np.all([np.asarray(table[name].is_null(), bool) for name in told], axis=0)
+    return silent
+
+
+def _timed(table: pa.Table) -> pa.Table:
+    """With ids, stages and times of the types of FOREIGN."""
+    for field in FOREIGN:
+        at = table.schema.get_field_index(field.name)
+        if at >= 0 and field.name != "hits":
+            table = table.set_column(at, field, typed(combined(table[at]), field.type))
+    return table
 
 
 def hits_of(items: pa.Array) -> pa.StructArray:
@@ -118,10 +138,20 @@ def hits_of(items: pa.Array) -> pa.StructArray:
     if set(ENDS) <= named.keys():
         named["spans"] = spans_of(*(named[name] for name in ENDS))
     fields = [
-        named[field.name].cast(field.type) if field.name in named else pa.nulls(n, field.type)
+        typed(named[field.name], field.type) if field.name in named else pa.nulls(n, field.type)
         for field in FOREIGN_HIT
     ]
     return pa.StructArray.from_arrays(fields, fields=list(FOREIGN_HIT))
+
+
+def _faults(items: pa.Array) -> Iterator[Fault]:
+    """What of hits the types of FOREIGN_HIT can't hold."""
+    if pa.types.is_struct(items.type):
+        named = dict(zip(items.type.names, items.flatten(), strict=True))
+        if "spans" in named:
+            yield from span_faults(named["spans"])
+        if set(ENDS) <= named.keys():
+            yield from offset_faults(*(pl.Series(named[name]) for name in ENDS))
 
 
 def check_hits(path: str, schema: pa.Schema) -> None:
@@ -141,62 +171,3 @@ def check_hits(path: str, schema: pa.Schema) -> None:
     if len(ends) == 1 or (ends and "spans" in names):
         message = "hits say where they stand by `spans`, or by `start_char` and `end_char` both"
         raise DataError([Problem(path, None, None, "contradiction", message)])
-
-
-def _flat_parts(file: pq.ParquetFile) -> Iterator[pa.Table]:
-    """The rows, every question's in one part; all in one where a question's lie scattered."""
-    if not _together(file):
-        yield file.read()
-        return
-    rest = file.schema_arrow.empty_table()
-    for batch in file.iter_batches(FLAT_ROWS):
-        table = pa.concat_tables([rest, pa.Table.from_batches([batch])])
-        last = table.num_rows - int(_ids(table).rle().struct.field("len")[-1])
-        rest = table.slice(last)
-        if last:
-            yield table.slice(0, last)
-    yield rest
-
-
-def _together(file: pq.ParquetFile) -> bool:
-    """Whether the rows of every question stand together."""
-    batches = file.iter_batches(columns=["question_id"])
-    parts = [_ids(pa.Table.from_batches([batch])).rle().struct.field("value") for batch in batches]
-    ids = pl.concat(parts) if parts else pl.Series([], dtype=pl.String)
-    return not ids.rle().struct.field("value").is_duplicated().any()
-
-
-def _ids(table: pa.Table) -> pl.Series:
-    return pl.Series(table["question_id"]).cast(pl.String)
-
-
-def _from_flat(table: pa.Table) -> pa.Table:
-    """A row per hit as FOREIGN, by question and stage; hits by `rank`, else as they stood."""
-    frame = pl.DataFrame(pl.from_arrow(table))
-    if "stage" not in frame.columns:
-        frame = frame.with_columns(stage=pl.lit(ONE_STAGE))
-    frame = frame.with_columns(pl.col("question_id", "stage").cast(pl.String))
-    if "rank" in frame.columns:
-        frame = frame.sort("question_id", "rank", maintain_order=True, nulls_last=True)
-    named = [name for name in FLAT if name in frame.columns]
-    asked = [name for name in ("question_id", "stage", "repeat") if name in frame.columns]
-    once = [name for name in ("latency_ms", *COLUMNS[1:]) if name in frame.columns]
-    said = [pl.col(name).drop_nulls().first() for name in once]
-    nested = frame.group_by(asked, maintain_order=True).agg(*named, *said)
-    counts = nested[named[0]].list.len().to_numpy()
-    rows = np.repeat(np.arange(nested.height), counts)
-    items = {name: nested[name].explode().to_arrow() for name in named}
-    struct = pa.StructArray.from_arrays(list(items.values()), list(items))
-    columns = {name: nested[name].to_arrow() for name in nested.columns if name not in named}
-    columns["hits"] = lists(rows, hits_of(struct), nested.height)
-    return pa.table(columns).sort_by("question_id")
-
-
-def spans_of(start: pa.Array, end: pa.Array) -> pa.Array:
-    """One span each, null where there is none; one of a single end has -1 as the other."""
-    known = pc.or_(start.is_valid(), end.is_valid()).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(known)
-    whole = (pc.fill_null(values.cast(pa.int64()), -1) for values in (start, end))
-    ends = [values.take(pa.array(rows)) for values in whole]
-    span = pa.StructArray.from_arrays(ends, list(ENDS))
-    return lists(rows, span, len(known), null=~known).cast(SPANS)

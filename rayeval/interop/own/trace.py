@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from threading import Lock
 
 import numpy as np
@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rayeval.columns import combined
-from rayeval.interop.own.parquet import ONE_STAGE, opened
+from rayeval.interop.own.damage import intact, sound
+from rayeval.interop.own.nameless import ONE_STAGE
+from rayeval.interop.own.parquet import opened
 from rayeval.tables import TEXT
 
 KEPT = 6
@@ -98,7 +100,9 @@ class TraceFile:
 
     def _group(self, number: int, columns: list[str]) -> pa.Table:
         """Read through a handle of its own: a spooled trace has more files than may be open."""
-        return opened(self.path, metadata=self.metadata).read_row_group(number, columns=columns)
+        file = opened(self.path, metadata=self.metadata)
+        read = partial(file.read_row_group, number, columns=columns)
+        return sound(self.path, intact(self.path, read))
 
     def _names(self, number: int) -> pa.Table:
         wanted = [name for name in _NAMES.names if name in self.columns]

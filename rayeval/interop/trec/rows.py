@@ -36,7 +36,9 @@ def names_in(path: str) -> list[str]:
     except FileNotFoundError as error:
         raise _refused(path, "missing_file", "there is no such file; name a file") from error
     except (pa.ArrowException, OSError) as error:
-        raise _refused(path, "unreadable_file", f"not a whole Parquet file: {error}") from error
+        raise _refused(
+            path, "unreadable_file", f"cut off or damaged ({error}); write it again"
+        ) from error
 
 
 def read_rows(path: str, names: Names) -> pl.DataFrame:
@@ -51,7 +53,9 @@ def read_rows(path: str, names: Names) -> pl.DataFrame:
         source = io.BytesIO(files.read_bytes(path)) if files.is_uri(path) else path
         frame = pl.read_parquet(source, columns=list(columns.values()))
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _refused(path, "unreadable_file", f"not a whole Parquet file: {error}") from error
+        raise _refused(
+            path, "unreadable_file", f"cut off or damaged ({error}); write it again"
+        ) from error
     frame = frame.select(**{name: pl.col(column) for name, column in columns.items()})
     if frame.is_empty():
         raise _refused(path, "empty_file", "there is no row in it; is it the right file?")

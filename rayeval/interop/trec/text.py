@@ -25,6 +25,7 @@ import polars as pl
 
 from rayeval import files
 from rayeval.errors import DataError, InfrastructureError, Problem
+from rayeval.packed import codec
 
 BOM = b"\xef\xbb\xbf"
 MOST = 1000
@@ -81,12 +82,10 @@ def contents(path: str) -> Buffer:
     if files.is_folder(path) or not files.exists(path):
         found = "this is a folder" if files.is_folder(path) else "there is no such file"
         raise DataError([Problem(path, None, None, "missing_file", f"{found}; name a file")])
-    fs, inner = files.open_fs(path)
+    _, inner = files.open_fs(path)
     try:
-        packed = Path(inner).suffix in (".gz", ".bz2", ".zst", ".lz4")
-        if packed or files.is_uri(path):
-            with fs.open_input_stream(inner) as stream:
-                data: Buffer = bytes(stream.read())
+        if codec(inner) or files.is_uri(path):
+            data: Buffer = files.read_bytes(path)
         else:
             with Path(inner).open("rb") as file:
                 size = Path(inner).stat().st_size

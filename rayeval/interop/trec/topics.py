@@ -43,7 +43,7 @@ def read_topics(path: str) -> dict[str, str]:
             problems.append(Problem(path, line, name, "duplicate_question_id", message))
         topics[name] = asked
     if problems:
-        raise DataError(problems)
+        raise DataError(problems, foreign=True)
     return topics
 
 

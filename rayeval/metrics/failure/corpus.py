@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow.compute as pc
 
@@ -19,24 +21,22 @@ def corpus_steps(scene: Scene) -> list[Step]:
     there = ~evidence.missing
     read = there & bools(evidence.items.field("parsed"), True)
     chunked = scene.observed("gold_chunks")
+    before_search = partial(step, scene, lists=False)
     return [
-        step(
-            scene,
+        before_search(
             "ingest",
             held=_groups(evidence, there),
             observed=_known(scene, "found"),
             code=_absent(evidence),
         ),
-        step(
-            scene,
+        before_search(
             "parse",
             held=_groups(evidence, read),
             observed=_known(scene, "parsed"),
             code=codes.TEXT_LOST,
         ),
-        step(scene, "chunk", held=scene.whole | scene.split, observed=chunked, code=codes.SPLIT),
-        step(
-            scene,
+        before_search("chunk", held=scene.whole | scene.split, observed=chunked, code=codes.SPLIT),
+        before_search(
             "filter",
             held=scene.held_after_filter(),
             observed=chunked & scene.observed("removed_gold"),

@@ -58,7 +58,7 @@ class FirstFailure:
         scene = Scene(batch, self.pipeline, full=self.full)
         blamed = blame(scene)
         every = steps(scene, blamed.code)
-        end = walk(every, scene.groups.row, scene.n_rows)
+        end = walk(every, scene.groups.row, scene.observed("gold_chunks"))
         lost = losses(scene, every, end)
         columns = {
             "question_id": batch["question_id"],

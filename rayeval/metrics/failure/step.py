@@ -28,6 +28,8 @@ class Step:
     """(n_rows,): it has no row, and nothing explains why."""
     decides: bool
     """A loss here is a failure; in one arm of several it is not."""
+    listed: Bools
+    """(n_groups,): the hits that it hands on hold it, so that no earlier step can have lost it."""
 
 
 def step(
@@ -40,9 +42,14 @@ def step(
     error: Bools | bool = False,
     missing: Bools | bool = False,
     decides: bool = True,
+    lists: bool = True,
 ) -> Step:
-    """A stop that holds some groups, (n_groups,), and loses the other ones that have gold."""
-    lost = scene.groups.gold & ~held & observed[scene.groups.row]
+    """A stop that holds some groups, (n_groups,), and loses the other ones that have gold.
+
+    lists: what it holds are hits that go on.
+    """
+    shown = scene.groups.gold & observed[scene.groups.row]
+    lost, listed = shown & ~held, shown & held & (decides and lists)
     rows = np.zeros(scene.n_rows, bool)
     codes = np.broadcast_to(np.asarray(code, np.int64), lost.shape)
-    return Step(stage, observed, lost, codes, rows | error, rows | missing, decides)
+    return Step(stage, observed, lost, codes, rows | error, rows | missing, decides, listed)

@@ -67,4 +67,13 @@ def _aspects(scene: Scene, context: str) -> Step:
     lost = uncovered(scene, context) & observed[scene.groups.row]
     nothing = np.zeros(scene.n_rows, bool)
     code = np.full(len(lost), codes.UNCOVERED)
-    return Step(context, observed, lost, code, error=nothing, missing=nothing, decides=True)
+    return Step(
+        context,
+        observed,
+        lost,
+        code,
+        error=nothing,
+        missing=nothing,
+        decides=True,
+        listed=np.zeros(len(lost), bool),
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rayeval.columns import lists
+from rayeval.columns import Ints, lists
 from rayeval.metrics.foreign.hits import Hits
 from rayeval.metrics.foreign.places import Places
 from rayeval.stated import shown
@@ -36,9 +36,10 @@ def kept(
     ids = names_of(hits, where)
     rows = pa.StructArray.from_arrays([ids, hits.field("score")], fields=list(HIT))
     listed = lists(hits.list, rows, len(every.question), null=~_listed(every))
-    named = every.stage >= 0
+    stage = _stages(every, len(stages))
+    named = stage >= 0
     at = pa.array(np.flatnonzero(named))
-    items = [stages.take(pa.array(every.stage[named])), listed.take(at).cast(HITS)]
+    items = [stages.take(pa.array(stage[named])), listed.take(at).cast(HITS)]
     items += [
         _column(every, name, kind).take(at)
         for name, kind in (("latency_ms", pa.float64()), ("error", TEXT))
@@ -49,6 +50,21 @@ def kept(
         ),
         "passages": lists(hits.row, _passages(ids, hits, where), n),
     }
+
+
+def _stages(hits: Hits, count: int) -> Ints:
+    """(n_lists,): which of the stages; the error of a whole question is that of the first stage
+    which the question lacks, else -1."""
+    stage = hits.stage.copy()
+    errors = np.asarray(_column(hits, "error", TEXT).is_valid())
+    failed = np.flatnonzero((stage < 0) & errors)
+    rows, place = np.unique(hits.question[failed], return_inverse=True)
+    mine = (hits.stage >= 0) & np.isin(hits.question, rows)
+    there = np.zeros((len(rows), count), bool)
+    there[np.searchsorted(rows, hits.question[mine]), hits.stage[mine]] = True
+    first = np.where(there.all(axis=1), -1, there.argmin(axis=1))
+    stage[failed] = first[place]
+    return stage
 
 
 def _passages(ids: pa.Array, hits: Hits, where: Places) -> pa.StructArray:

@@ -132,7 +132,7 @@ def standing(run: Tables) -> dict[str, Any] | None:
         }
         for task in dict.fromkeys([*told["tasks"], *told["prompts"], *told["outcomes"]])
     }
-    pins = ("model", "revision", "temperature", "seed")
+    pins = ("model", "revision", "temperature", "seed", "origin")
     return {
         **{name: told.get(name) for name in pins},
         "asked": list(told["tasks"]),

@@ -166,7 +166,7 @@ const latencyDeltas = () => {
     ),
   );
   return table(
-    "Differences in milliseconds, one question at a time, 95% by cluster",
+    "Differences in milliseconds, each question by itself, 95% by cluster",
     [
       "Stage",
       "Quantile",

@@ -55,7 +55,7 @@ const judgeRow =
           ? `${percent(told.same.agreement, 1)} of ${told.same.n.toLocaleString("en")}`
           : DASH,
       ),
-      h("td", {}, told.prompt ? calibrated(judge, task) : DASH),
+      h("td", {}, judge.asked.includes(task) ? calibrated(judge, task) : DASH),
     );
 
 const judgePart = ({ judge }) => {
@@ -65,11 +65,13 @@ const judgePart = ({ judge }) => {
       h("p", {}, "Nobody judged these answers: right is whether they hold the reference's words."),
     ];
   const ours = judge.records.filter((record) => record.ours);
-  const pins = [
-    `revision ${judge.revision ?? "not declared"}`,
-    `temperature ${judge.temperature ?? "not set"}`,
-    `seed ${judge.seed ?? "not set"}`,
-  ];
+  const pins = judge.origin
+    ? [`verdicts that came with ${judge.origin}`, "by which model and prompts is not known"]
+    : [
+        `revision ${judge.revision ?? "not declared"}`,
+        `temperature ${judge.temperature ?? "not set"}`,
+        `seed ${judge.seed ?? "not set"}`,
+      ];
   const twice = Object.values(judge.tasks).some((task) => task.same);
   return [
     h("h3", {}, "The judge"),

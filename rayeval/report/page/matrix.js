@@ -54,7 +54,7 @@ const matrixRow = (question) => {
     { class: question.change },
     rowHead(linkTo(question.id)),
     h("td", { class: "text", lang: languageOf(question.text, question.language) }, question.text),
-    before ? h("td", {}, CHANGES[question.change]) : null,
+    before ? h("td", { class: "went" }, CHANGES[question.change]) : null,
     h("td", { class: "code" }, ends),
     ANSWERED ? h("td", {}, answerCell(question)) : null,
     WALKED.map((stage) => stageCell(question, stage)),

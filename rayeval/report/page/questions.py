@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.report.ended import place
 from rayeval.report.tables import Tables
 
 MOST = 20_000
@@ -32,7 +33,7 @@ def endings(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFr
     ]  # fmt: skip
     ended = pl.when(pl.col("status") == "failed").then("code").otherwise("status")
     marks = pl.concat_str(letters) if letters else pl.lit("")
-    table = failures.select("question_id", ended.alias("ended"), "stage", marks.alias("marks"))
+    table = failures.select("question_id", ended.alias("ended"), place(), marks.alias("marks"))
     asked = run.rows("questions", "question_id", ids, ["question_id"]).join(
         table, on="question_id", how="left"
     ).with_columns(

@@ -28,7 +28,7 @@ class Endpoint:
     ) -> None:
         self.url = url
         self.api_key_env = api_key_env
-        self.key = _key(api_key_env)
+        self.key = key_of(api_key_env)
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         self.client = httpx.Client(timeout=timeout_s, headers=headers)
         weakref.finalize(self, self.client.close)
@@ -78,7 +78,8 @@ class Endpoint:
         return RowError(f"{self.url} refused the text (HTTP {status}): {said}")
 
 
-def _key(variable: str | None) -> str | None:
+def key_of(variable: str | None) -> str | None:
+    """The key that stands in the environment. Raises ConfigError where it doesn't."""
     if variable is None:
         return None
     value = os.environ.get(variable)

@@ -10,7 +10,8 @@ from rayeval.live.config import Http, Python
 
 
 class HttpArm(Http):
-    """A search service: its hits are passages by DESIGN §3's fields, which `fields` maps."""
+    """A search service; `fields` says where in an item are the keys of a hit, which
+    [live-systems.md](live-systems.md#the-format) lists."""
 
     depth: PositiveInt = Field(100, description="hits kept per question, and {depth} in a request")
 
