@@ -47,6 +47,7 @@ def test_an_import_without_gold_is_scored_and_then_labelled(imported, capsys):
     label = ["golden", "label", run.run_id]
     assert run_command([*label, "--sheet", "sheet.csv"]) == 0
     rows = list(csv.DictReader((imported / "sheet.csv").read_text("utf-8-sig").splitlines()))
+    rows.sort(key=lambda row: row["text"])  # blind: in no order that says anything
     assert [row["text"] for row in rows] == ["배는 여섯 시에 떠난다.", "섬은 크다."]
     grades = [{"question_id": "ko-1", "chunk_id": row["chunk_id"], "grade": grade, "group": "new"}
               for row, grade in zip(rows, ("3", "0"), strict=True)]  # fmt: skip
