@@ -21,6 +21,8 @@ from rayeval.execution.resume import resume_run
 from rayeval.execution.validate import validate_config
 from rayeval.report.terminal import run_text
 
+pytestmark = pytest.mark.slow  # whole runs of answers
+
 BOTH = ["closed_book", "gold_context"]
 
 

@@ -11,6 +11,8 @@ from judge_model import blocks, task_of
 from rayeval.cli.main import run_command
 from rayeval.execution.sampling import verdicts
 
+pytestmark = pytest.mark.slow  # a judge asked many times
+
 
 def moody(judging_by):
     """The judge by rule, but for what `judging_by` says of (task, messages, verdict)."""

@@ -19,6 +19,8 @@ from rayeval.calibration.sheet import MEANT, SHOWN, sheet
 from rayeval.cli.main import run_command
 from rayeval.execution.sampling import verdicts
 
+pytestmark = pytest.mark.slow  # whole judged runs
+
 PROMPTS = Path(rayeval.judge.tasks.__file__).parent
 
 

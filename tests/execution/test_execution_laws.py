@@ -27,7 +27,7 @@ def reference(project, tmp_path_factory) -> Run:
     [
         pytest.param(["placement.workers=2"], id="two processes"),
         pytest.param(["placement.shards=4"], id="four shards"),
-        pytest.param(["placement.batch=1"], id="one row at a time"),
+        pytest.param(["placement.batch=1"], id="one row at a time", marks=pytest.mark.slow),
         pytest.param(["placement.batch=7", "placement.shards=3"], id="odd batches and shards"),
         pytest.param(["retrieve.arms.dense.backend=numpy"], id="another scanner"),
     ],

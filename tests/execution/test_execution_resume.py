@@ -47,7 +47,10 @@ def undisturbed(project, tmp_path_factory) -> dict[str, bytes]:
     return contents(load(unfinished(runs), str(runs)))
 
 
-@pytest.mark.parametrize("commits", [1, 6, 15, 30])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("commits", [1, *(pytest.param(n, marks=SLOW) for n in (6, 15, 30))])
 def test_killed_and_resumed(project, tmp_path, undisturbed, commits):
     assert kill_after(start(project, tmp_path), tmp_path, commits)
     run = unfinished(tmp_path)

@@ -14,6 +14,8 @@ from rayeval.report.answered import MARKED
 from rayeval.report.favoured import deciding_stage, worth_showing
 from rayeval.report.spent import _outcomes
 
+pytestmark = pytest.mark.slow  # whole judged runs
+
 PRICES = [{"input_per_million": n, "output_per_million": n} for n in (100, 200)]
 
 

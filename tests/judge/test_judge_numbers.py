@@ -21,6 +21,8 @@ from rayeval.report.terminal import run_text
 from rayeval.stats.clusters import means
 from rayeval.stats.intervals import intervals
 
+pytestmark = pytest.mark.slow  # whole judged runs
+
 BRACKETS = {"bracket": ["closed_book", "gold_context"], "repeats": 2}
 
 

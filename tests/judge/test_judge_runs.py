@@ -31,6 +31,8 @@ from rayeval.execution.resume import resume_run
 from rayeval.report.question import question_text
 from rayeval.report.terminal import run_text
 
+pytestmark = pytest.mark.slow  # whole judged runs
+
 BRACKETS = {"bracket": ["closed_book", "gold_context"]}
 
 

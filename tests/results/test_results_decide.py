@@ -17,7 +17,7 @@ from rayeval.stats.bootstrap import sign_flip_p
 from rayeval.stats.clusters import means
 from rayeval.stats.intervals import intervals
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 METRIC = "char_recall@5"
 
 

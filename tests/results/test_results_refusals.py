@@ -3,6 +3,8 @@
 import pytest
 import refusals
 
+pytestmark = pytest.mark.slow  # public data
+
 
 @pytest.mark.data
 def test_gpt_4_refuses_148_of_250_unanswerable_korean_questions_and_32_others(

@@ -12,6 +12,8 @@ from rayeval.cli.main import run_command
 from rayeval.errors import ConfigError
 from rayeval.execution.runs import Run
 
+pytestmark = pytest.mark.slow  # whole runs in processes
+
 TABLES = ("questions", "trace", "passages", "per_query", "failures", "aggregate", "slices")
 WORDS = ["달", "태양", "moon", "sun", "river", "tide", "harbour", "항구"]
 
