@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
     """
     check_kind(path, [*DELIMITERS])
     check_file(path)
+    _check_utf8(path)
     delimiter, names = header(path)
     if not any(names):
         raise broken(path, "missing_field", "the first line names no columns", 1)
@@ -39,6 +41,18 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
         message = f"no column {lacking[0]!r} among {', '.join(names) or 'none'}"
         raise broken(path, "missing_field", message, 1)
     return pl.DataFrame(pl.from_arrow(_table(path, delimiter, names))).with_row_index(ROW)
+
+
+def _check_utf8(path: str) -> None:
+    """Arrow decodes a row with too many or few cells where no error of it can be caught."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with reading(path) as stream:
+            while block := stream.read(1 << 20):
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise broken(path, "not_utf8", f"{error}; save it as UTF-8") from error
 
 
 def header(path: str) -> tuple[str, list[str]]:
@@ -79,8 +93,6 @@ def _table(path: str, delimiter: str, names: list[str]) -> pa.Table:
             table = pa_csv.read_csv(stream, **options).slice(1)
     except (pa.ArrowException, OSError) as error:
         raise broken(path, "invalid_csv", f"{error}; save it as CSV in UTF-8") from error
-    except UnicodeDecodeError as error:  # of a line with too many or few cells
-        raise broken(path, "not_utf8", f"{error}; save it as UTF-8") from error
     if ragged:
         raise _ragged(path)
     return table

@@ -115,5 +115,5 @@ def _passages(text: str, count: int) -> list[str]:
             return []
         marks.append((at, at + len(mark)))
         at += len(mark)
-    ends = [start for start, _ in marks[1:]] + [len(text)]
+    ends = [*[start for start, _ in marks], len(text)][1:]
     return [text[begin:end] for (_, begin), end in zip(marks, ends, strict=True)]

@@ -12,7 +12,7 @@ from rayeval.ids import made_question_id
 from rayeval.interop.imported import Imported
 from rayeval.interop.nesting import at, list_of, object_of
 from rayeval.interop.parts import Row, answer_tables, foreign_tables
-from rayeval.interop.records import Record, RefusedError
+from rayeval.interop.records import Record, RefusedError, text_of
 from rayeval.interop.retrieved import stages_of
 from rayeval.interop.spans import Span
 from rayeval.interop.spill import Spill
@@ -123,6 +123,8 @@ def _trace(root: Span, members: Sequence[Span]) -> Trace:
     if name is None and question is None:
         message = f"trace {root.trace_id!r}: no span says the question as text (`input.value`)"
         raise RefusedError("missing_field", f"{message}; put `question_id` into its metadata")
+    if question is not None:
+        question = text_of(question, f"the question of trace {root.trace_id!r}")
     name = name or made_question_id(question or "")
     answer = _answer(root, members)
     return Trace(

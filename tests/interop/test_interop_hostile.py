@@ -188,7 +188,7 @@ class TestMutations:
     @pytest.mark.slow
     def test_many(self, tmp_path, name, files):
         cases = self.cases(files)
-        self.go(tmp_path, name, files, random.Random(8).sample(cases, min(len(cases), 1500)))
+        self.go(tmp_path, name, files, random.Random(8).sample(cases, min(len(cases), 300)))
 
     def go(self, tmp_path, name, files, cases):
         became = []
