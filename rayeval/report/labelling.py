@@ -94,10 +94,15 @@ def groups_text(keys: Sequence[str], groups: Mapping[str, Sequence[Mapping[str, 
 
 
 def change_text(change: Change) -> str:
-    """What was written; what it does to the figures would tell which run found the hit."""
-    new = change.evidence
-    fact = f", fact {new['group_id']}" if change.grade >= FACTS else ""
-    return rendered([Text(f"{change.question_id}: grade {change.grade}{fact}, written")])
+    """What was written; the question's numbers and the means, before and after.
+
+    They may tell where the hit ranks: once it is graded, and nothing of the next one.
+    """
+    fact = f", fact {change.evidence['group_id']}" if change.grade >= FACTS else ""
+    own = _moves(change.before.question, change.after.question)
+    means = _moves(change.before.mean, change.after.mean)
+    written = f"{change.question_id}: grade {change.grade}{fact}, written"
+    return rendered([Text(f"{written}: {own}"), Text(f"mean: {means}")])
 
 
 def summary_text(changes: Sequence[Change], path: str, version: str, left: int) -> str:

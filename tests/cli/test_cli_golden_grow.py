@@ -325,7 +325,9 @@ def test_label_at_a_terminal_survives_a_kill(run, golden):
     terminal.until("same as e1")
     terminal.type("1")
     terminal.until("fact e1, written")
-    assert "judged@3" not in terminal.until("q quit")  # it would tell where the hit ranks
+    terminal.until("judged@3")  # figures at once, of what is graded
+    terminal.until("mean:")
+    terminal.until("q quit")
     assert golden.read_text() != before
     terminal.type("u")
     terminal.until(f"[1 of {total}]")
@@ -335,6 +337,7 @@ def test_label_at_a_terminal_survives_a_kill(run, golden):
     ]
     terminal.type("0")
     terminal.until("grade 0, written")
+    terminal.until("mean:")
     terminal.until("q quit")
     os.kill(terminal.process.pid, signal.SIGKILL)
     assert terminal.end() == -signal.SIGKILL

@@ -57,7 +57,7 @@ def label(
 
     A hit of grade 2 or 3 also needs the fact that it supports: a new one, or one that is known
     already. Nothing is lost when you quit: the next time goes on with the hits that are left.
-    Grading is blind: neither run nor rank is shown, nor what a grade did until the end.
+    Grading is blind: neither run nor rank is shown. Figures follow each grade at once.
     docs/labelling.md says how to grade.
 
     Example: `rayeval golden label 20260801 --against 20260731 --k 5`
