@@ -175,6 +175,26 @@ def test_questions_alike_that_contradict_each_other(load, texts, fields, said):
     assert all(said in problem.message for problem in found)
 
 
+TALK = [{"role": "user", "content": f"{LONG} And then {n}?"} for n in range(8)]
+OTHER = [{"role": "user", "content": "What about the canteen in the new building?"}]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "n"),
+    [
+        pytest.param((LONG, LIKE_LONG), (TALK, TALK), 1, id="the same in one conversation"),
+        pytest.param(("And on Sundays?", "Who signs it?"), (TALK, TALK), 0, id="turns of one"),
+        pytest.param((LONG, LIKE_LONG), (TALK, OTHER), 0, id="after other words"),
+    ],
+)
+def test_turns_of_a_conversation_are_alike_only_if_what_is_asked_now_is(load, now, before, n):
+    questions, _ = load(*(
+        {"question_id": f"q{at}", "question": text, "history": history, **more}
+        for at, (text, history, more) in enumerate(zip(now, before, (ANSWER, NONE), strict=True))
+    ))  # fmt: skip
+    assert len(contradictions(questions)) == n
+
+
 def question(number: int, **fields):
     return {"question_id": f"q{number:03}", "question": f"question {number}", **fields}
 

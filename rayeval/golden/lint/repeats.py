@@ -53,11 +53,13 @@ def repeats(questions: pa.Table) -> list[Problem]:
 
 def contradictions(questions: pa.Table) -> list[Problem]:
     """A warning for each question that an earlier one of its split contradicts: asked nearly alike,
-    by the same askers at the same time, one is answerable and one not, or they have other gold."""
-    frame, pairs = _frame(questions), similar(asked(questions))
-    alike = pl.DataFrame(
-        {"row": pairs.left, "other": pairs.right, "similarity": pairs.similarity}
-    ).filter(pl.col("similarity") >= ALIKE)
+    by the same askers at the same time, one is answerable and one not, or they have other gold.
+
+    Of a conversation what came before must be alike, and what is asked now: its turns are not.
+    """
+    frame, own = _frame(questions), pl.Series(questions["question"])
+    now = _alike(own).select("row", "other")
+    alike = _alike(asked(questions)).join(now, on=["row", "other"], how="semi")
     both = alike.join(frame, on="row").join(frame, left_on="other", right_on="row", suffix="_2")
     for name in ("split", "principals", "asked_at", "told_apart"):
         both = both.filter(pl.col(name).eq_missing(pl.col(f"{name}_2")))
@@ -65,6 +67,13 @@ def contradictions(questions: pa.Table) -> list[Problem]:
     for row, said in _contradicting(both):
         found.setdefault(row, said)
     return notes(questions, "contradiction", sorted(found.items()))
+
+
+def _alike(texts: pl.Series) -> pl.DataFrame:
+    """`row, other, similarity` of the pairs that are ALIKE."""
+    pairs = similar(texts)
+    found = {"row": pairs.left, "other": pairs.right, "similarity": pairs.similarity}
+    return pl.DataFrame(found).filter(pl.col("similarity") >= ALIKE)
 
 
 def _contradicting(both: pl.DataFrame) -> Iterator[tuple[int, str]]:
