@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import os
 import select
+import signal
+import socket
 import sys
 import termios
 import tty
@@ -18,10 +20,16 @@ END = "\x04"
 
 
 class Keys:
-    """Keys one by one, as fast as they are typed: none is lost while the last one is worked on."""
+    """Keys one by one, as fast as they are typed: none is lost while the last one is worked on.
 
-    def __init__(self, source: int) -> None:
-        self._source, self._waiting = source, ""
+    Args:
+        source: The terminal.
+        signals: Becomes readable when a signal arrives: one that comes just before the wait
+            begins would otherwise be seen after it, which is never.
+    """
+
+    def __init__(self, source: int, signals: socket.socket) -> None:
+        self._source, self._signals, self._waiting = source, signals, ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def next(self, allowed: str, *, end: str) -> str:
@@ -38,7 +46,8 @@ class Keys:
         """What was typed and not yet taken; an arrow or a function key is no letter."""
         if not self._waiting:
             # A library's handler may restart a read that Ctrl-C interrupts; a wait it never does.
-            select.select([self._source], [], [])
+            while self._source not in select.select([self._source, self._signals], [], [])[0]:
+                self._signals.recv(1024)  # whoever handles the signal has done so by now
             data = os.read(self._source, 1024)
             text = self._decoder.decode(data) if data else END
             self._waiting = "" if text.startswith("\x1b") else text.lower()
@@ -52,8 +61,22 @@ def keys() -> Iterator[Keys]:
     """The terminal at stdin without echo and line ends; as it was, afterwards."""
     source = sys.stdin.fileno()
     before = termios.tcgetattr(source)
-    try:
-        tty.setcbreak(source, termios.TCSADRAIN)
-        yield Keys(source)
-    finally:
-        termios.tcsetattr(source, termios.TCSADRAIN, before)
+    with _signals() as signals:
+        try:
+            tty.setcbreak(source, termios.TCSADRAIN)
+            yield Keys(source, signals)
+        finally:
+            termios.tcsetattr(source, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _signals() -> Iterator[socket.socket]:
+    """A socket with a byte for each signal of this process."""
+    here, there = socket.socketpair()
+    with here, there:
+        there.setblocking(False)
+        before = signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
+        try:
+            yield here
+        finally:
+            signal.set_wakeup_fd(before)
