@@ -46,7 +46,8 @@ class Keys:
         """What was typed and not yet taken; an arrow or a function key is no letter."""
         if not self._waiting:
             # A library's handler may restart a read that Ctrl-C interrupts; a wait it never does.
-            while self._source not in select.select([self._source, self._signals], [], [])[0]:
+            waited = [self._source, self._signals.fileno()]
+            while self._source not in select.select(waited, [], [])[0]:
                 self._signals.recv(1024)  # whoever handles the signal has done so by now
             data = os.read(self._source, 1024)
             text = self._decoder.decode(data) if data else END
