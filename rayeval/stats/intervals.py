@@ -61,17 +61,18 @@ def _many(sums: Sums, seed: int, count: int, tail: float) -> list[Interval]:
     if not sums.above.size:
         return []
     drawn, estimate = replicates(sums, seed=seed, count=count)
-    acceleration = _acceleration(sums)
+    acceleration, exact = _acceleration(sums), sums.estimate
+    clusters = (sums.below != 0).sum(axis=0)
     result = []
-    for place in range(sums.above.shape[1]):
+    for place in range(drawn.shape[1]):
         column = drawn[:, place]
         column = column[~np.isnan(column)]
         levels = _bca_levels(column, float(estimate[place]), float(acceleration[place]), tail)
         low, high = np.quantile(column, levels or (tail, 1 - tail))
-        clusters = int((sums.below[:, place] != 0).sum())
         method: Method = "bca" if levels else "percentile"
-        exact = float(sums.estimate[place])
-        result.append(Interval(exact, float(low), float(high), clusters, method))
+        result.append(
+            Interval(float(exact[place]), float(low), float(high), int(clusters[place]), method)
+        )
     return result
 
 

@@ -16,12 +16,8 @@ from rayeval.report.plain import printable
 from rayeval.words import plural, verb
 
 if TYPE_CHECKING:
-    from rayeval.cli.keys import Keys
     from rayeval.execution.grow.session import Session
     from rayeval.execution.runs import Run
-
-GROUP_KEYS = "123456789abcdefghijklmoprtvwxyz"
-"""n is a new fact; q, s and u mean what they mean elsewhere."""
 
 
 def label(
@@ -62,37 +58,20 @@ def label(
 
     Example: `rayeval golden label 20260801 --against 20260731 --k 5`
     """
+    from rayeval.cli.golden.desk import Desk
     from rayeval.cli.keys import keys
-    from rayeval.execution.decide.comparison import load_comparison
-    from rayeval.execution.decide.reports import is_comparison
-    from rayeval.execution.grow.batch import apply_batch, write_sheet
     from rayeval.execution.grow.session import Session
-    from rayeval.execution.runs import load
     from rayeval.report.labelling import left_out_text, summary_text
 
-    other: Run | None = None if against is None else load(against, runs)
-    if other is None and is_comparison(run, runs):
-        other, graded = load_comparison(run, runs).sides
-    else:
-        graded = load(run, runs)
+    graded, other = _sides(run, against, runs)
     session = Session(graded, golden, out, stage, k, other)
     if batch is not None:
-        there = apply_batch(session, batch)
-        if there:
-            options.say(
-                f"{plural(there, 'grade')} of {batch} {verb(there, 'was', 'were')} there already"
-            )
+        _take(session, batch)
     elif sheet is not None:
-        items = session.items()
-        write_sheet(session, items, sheet)
-        options.say(
-            printable(
-                f"Wrote {plural(items.height, 'hit')} to {sheet}; fill in `grade` and `group`."
-            )
-        )
+        _give(session, sheet)
     elif sys.stdin.isatty():
         with suppress(KeyboardInterrupt), keys() as typed:
-            _Desk(session, typed).work()
+            Desk(session, typed).work()
     else:
         raise InputError(
             "there is no terminal to grade at: write the hits with --sheet OUT.csv, fill it in, "
@@ -107,70 +86,38 @@ def label(
         print(summary_text(session.changes, session.path, session.version, left))  # noqa: T201
 
 
-class _Desk:
-    """One hit after the other, at a terminal."""
+def _sides(run: str, against: str | None, runs: str) -> tuple[Run, Run | None]:
+    """The run that is graded, and the one that it is read against."""
+    from rayeval.execution.decide.comparison import load_comparison
+    from rayeval.execution.decide.reports import is_comparison
+    from rayeval.execution.runs import load
 
-    def __init__(self, session: Session, keys: Keys) -> None:
-        self.session, self.keys = session, keys
-        self.items = session.items().to_dicts()
-        rows = session.golden.questions.select(["question_id", "question", "reference_answer"])
-        self.questions = {row["question_id"]: row for row in rows.to_pylist()}
-        self.graded: list[int] = []
-        """The places of the hits that were graded, for undo."""
+    if against is None and is_comparison(run, runs):
+        other, graded = load_comparison(run, runs).sides
+        return graded, other
+    return load(run, runs), None if against is None else load(against, runs)
 
-    def work(self) -> None:
-        """Until all hits are graded, or until the user quits."""
-        place = 0
-        while place < len(self.items):
-            item = self.items[place]
-            if place not in self.graded and not self.session.open(item):
-                place += 1
-                continue
-            key = self._asked(place)
-            if key == "q":
-                return
-            if key == "u":
-                place = self._undone(place)
-            elif key == "s" or self._grade(place, int(key)):
-                place += 1
 
-    def _asked(self, place: int) -> str:
-        """One of the keys, once the hit is shown."""
-        from rayeval.report.labelling import item_text
+def _take(session: Session, batch: str) -> None:
+    """Grades from a file."""
+    from rayeval.execution.grow.batch import apply_batch
 
-        item = self.items[place]
-        question = self.questions[item["question_id"]]
-        options.say(item_text(item, question, place=place + 1, total=len(self.items)))
-        return self.keys.next("0123suq", end="q")
+    there = apply_batch(session, batch)
+    if there:
+        options.say(
+            f"{plural(there, 'grade')} of {batch} {verb(there, 'was', 'were')} there already"
+        )
 
-    def _grade(self, place: int, grade: int) -> bool:
-        """Writes a grade; False if the user thought better of it."""
-        from rayeval.report.labelling import change_text, groups_text
 
-        item, group = self.items[place], None
-        known = self.session.groups(item["question_id"])
-        if grade >= self.session.relevant and known:
-            options.say(groups_text(GROUP_KEYS, known))
-            keys = dict(zip(GROUP_KEYS, known, strict=False))
-            key = self.keys.next("".join(["n", *keys, "uq"]), end="q")
-            if key in "uq":
-                return False
-            group = keys.get(key)
-        try:
-            change = self.session.grade(item, grade, group)
-        except InputError as error:
-            options.say(printable(str(error)))
-            return True
-        self.graded.append(place)
-        options.say(change_text(change))
-        return True
+def _give(session: Session, sheet: str) -> None:
+    """The hits, into a sheet to fill in."""
+    from rayeval.execution.grow.batch import write_sheet
 
-    def _undone(self, place: int) -> int:
-        """Back at the hit that was graded last."""
-        if self.session.undo() is None:
-            options.say("nothing to take back")
-            return place
-        return self.graded.pop()
+    items = session.items()
+    write_sheet(session, items, sheet)
+    options.say(
+        printable(f"Wrote {plural(items.height, 'hit')} to {sheet}; fill in `grade` and `group`.")
+    )
 
 
 def _document(session: Session, left: int) -> dict[str, Any]:
