@@ -47,6 +47,17 @@ PROBLEMS = [
     pytest.param([{**of(), "answer": "a", "citations": [{"mark": "E1"}]}], "wrong_type",
                  "expected text or a whole number", id="a citation that is no id"),
     pytest.param([[]], "wrong_type", "expected an object", id="a list as a line"),
+    pytest.param([{"question_id": "q", "stages": [{"stage": "s", "hits": []}]}], "wrong_type",
+                 'lists of hits: {"bm25": [{"chunk_id": "c-3"}]}', id="a list of stages"),
+    pytest.param([{"question_id": "q", "stages": {"s": "B"}}], "wrong_type",
+                 "`stages.s` is 'B', expected a list of hits, or an object with `hits`",
+                 id="a text as a stage"),
+    pytest.param([{"question_id": "q", "stages": {"s": [{"source_id": "B", "scor": 1}]}}],
+                 "unknown_field", "`stages.s[0].scor` is not part of a trace (known here are chunk_id",
+                 id="a typo in a bare list"),
+    pytest.param([{"question_id": "q", "stages": {"s": {"hit": []}}}], "unknown_field",
+                 "`stages.s.hit` is not part of a trace (known here are hits, latency_ms, error)",
+                 id="a typo in a stage"),
 ]  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def misnamed(judgements: pl.DataFrame, run: pl.DataFrame, path: str) -> list[Pro
     ids = judgements["document"].unique()
     sample = run["document"].head(SAMPLE).unique()
     forms = _form(sample).unique()
-    odd = _folded(ids).is_in(_folded(sample).implode())
+    odd = folded(ids).is_in(folded(sample).implode())
     if len(forms) == 1:
         odd |= _form(ids) != forms[0]
     lost = ids.filter(odd & ~ids.is_in(sample.implode()))
@@ -88,8 +88,8 @@ def _warnings(
         f"{plural(rows, 'judgement')} {are} of {plural(len(lost), 'document')} {which}: {shown}. "
     )
     message += "They count as not found"
-    near = pl.DataFrame({"folded": _folded(known), "known": known}).sort("known")
-    pairs = pl.DataFrame({"folded": _folded(lost), "lost": lost})
+    near = pl.DataFrame({"folded": folded(known), "known": known}).sort("known")
+    pairs = pl.DataFrame({"folded": folded(lost), "lost": lost})
     pairs = pairs.join(near.unique("folded", keep="first"), on="folded").sort("lost")
     if pairs.height:
         message += f"; {pairs.height} differ from a known id only in zeros, case or Unicode form, "
@@ -97,7 +97,7 @@ def _warnings(
     return [Problem(path, None, None, "unknown_document", message, warning=True)]
 
 
-def _folded(ids: pl.Series) -> pl.Series:
+def folded(ids: pl.Series) -> pl.Series:
     """Without what is easily written otherwise: case, leading zeros, Unicode form."""
     plain = ids.str.normalize("NFC").str.to_lowercase()
     return plain.str.replace_all(r"(^|[^0-9])0+([0-9])", "${1}${2}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rayeval.columns import flatten
 from rayeval.errors import DataError, Problem
@@ -17,6 +18,7 @@ from rayeval.execution.score.guessed import out_of_nothing
 from rayeval.execution.score.looking import Looked
 from rayeval.execution.score.plan import ScorePlan
 from rayeval.execution.score.said import like_refusals, refuse_blind, unplaced, used_again
+from rayeval.execution.score.sources import otherwise
 from rayeval.execution.step import Step
 from rayeval.execution.store import read
 from rayeval.metrics.foreign.blind import FLAGS
@@ -39,9 +41,11 @@ def warnings_of(
     passages = _passages(root, plan)
     yield from used_again(passages.select("chunk_id", "text"))
     yield from out_of_nothing(pipeline, artifacts.parts(root, dict(plan.tables)[FAILED].key))
+    sources, touched = passages["source_id"], bool(pc.any(flags["touched"]).as_py())
     if plan.looked is not None:
-        touched = bool(pl.DataFrame(pl.from_arrow(flags))["touched"].any())
-        yield from _looked(root, plan, plan.looked, passages["source_id"], touched, config)
+        yield from _looked(root, plan, plan.looked, sources, touched, config)
+    else:
+        yield from otherwise(_gold(root, plan), sources, config.trace.name, touched=touched)
     if plan.answers is not None:
         asked, told = (
             pl.DataFrame(pl.from_arrow(_column(root, step, "question_id", name)))
@@ -75,6 +79,12 @@ def _looked(
     stated = _column(root, looked.claims, "lacks").num_rows
     yield from contradicted(misplaced, stated)
     yield from unplaced(read(path) for path in outputs.paths(root, looked.anchored.key))
+
+
+def _gold(root: str, plan: ScorePlan) -> pl.Series:
+    """The sources of all evidence, each once; null where one names none."""
+    evidence = _column(root, plan.resolved, "evidence")["evidence"]
+    return pl.Series(flatten(evidence)[1].field("source_id"), dtype=pl.String).unique()
 
 
 def _column(root: str, step: Step, *names: str) -> pa.Table:

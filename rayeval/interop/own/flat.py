@@ -14,7 +14,10 @@ from rayeval.interop.own.offsets import ENDS
 
 def staged(line: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The stages of a line, every hit's offsets as its `spans`; or what contradicts itself."""
-    stages: dict[str, Any] = dict(line.get("stages") or {})
+    stages: dict[str, Any] = {
+        name: {"hits": found} if isinstance(found, list) else found
+        for name, found in (line.get("stages") or {}).items()
+    }
     if line.get("hits") is not None:
         if stages:
             return stages, "has `hits` and `stages` side by side; put the hits under a stage"

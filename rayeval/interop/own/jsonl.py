@@ -60,12 +60,16 @@ class Stage(TypedDict):
     error: NotRequired[str | None]
 
 
+Found = Annotated[Stage | list[Text | Hit], Field(union_mode="left_to_right")]
+"""A stage, or its hits alone."""
+
+
 class Line(TypedDict):
     """One question (DESIGN §3)."""
 
     __pydantic_config__ = STRICT  # type: ignore[misc]
     question_id: Id
-    stages: NotRequired[dict[Text, Stage] | None]
+    stages: NotRequired[dict[Text, Found] | None]
     hits: NotRequired[list[Text | Hit] | None]
     context: NotRequired[list[Text | Hit] | None]
     answer: NotRequired[str | None]

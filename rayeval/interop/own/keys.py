@@ -30,8 +30,10 @@ def key_twice(line: bytes, value: Mapping[str, Any]) -> str | None:
 def _keys(value: Mapping[str, Any]) -> int:
     """The keys of a question, its stages, and their hits."""
     stages = value.get("stages") or {}
-    lists = [stage.get("hits") or () for stage in stages.values()]
+    named = [stage for stage in stages.values() if isinstance(stage, dict)]
+    lists = [stage.get("hits") or () for stage in named]
+    lists += [stage for stage in stages.values() if isinstance(stage, list)]
     lists += [value.get("context") or (), value.get("hits") or ()]
     hits = [hit for listed in lists for hit in listed if isinstance(hit, dict)]
     spans = [len(span) for hit in hits for span in hit.get("spans") or ()]
-    return len(value) + len(stages) + sum(map(len, [*stages.values(), *hits])) + sum(spans)
+    return len(value) + len(stages) + sum(map(len, [*named, *hits])) + sum(spans)

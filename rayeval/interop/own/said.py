@@ -17,6 +17,8 @@ EXPECTED = {
     "string_type": "text",
 }
 
+STAGED = 'an object of lists of hits: {"bm25": [{"chunk_id": "c-3"}]}'
+
 KNOWN = {
     "line": "question_id, stages, hits, context, answer, abstained, citations, repeat, error",
     "stage": "hits, latency_ms, error",
@@ -29,9 +31,16 @@ def other_member(error: Any) -> bool:
     """Whether the value was meant as another member of the union that this error is of."""
     member = error["loc"][-1] if error["loc"] else ""
     is_text = str(member).startswith("constrained-str")
+    if len(error["loc"]) == 3 and error["loc"][0] == "stages":  # a stage, or a list of hits
+        return is_list(member) or (member == "Stage" and isinstance(error["input"], list))
     if isinstance(error["input"], dict):
         return is_text
     return member in ("int", "Hit")
+
+
+def is_list(part: str | int) -> bool:
+    """Whether it names, in pydantic's words, the list of hits that may stand for a stage."""
+    return str(part).startswith("list[")
 
 
 def said(error: Any) -> tuple[str, str]:
@@ -48,6 +57,8 @@ def said(error: Any) -> tuple[str, str]:
     if error["loc"] and error["loc"][-1] == "int":  # of the union of text and numbers
         kind = "id"
     expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
+    if kind == "dict_type" and path.split(".")[0] == "stages":
+        expected = STAGED if path == "stages" else "a list of hits, or an object with `hits`"
     name = "bad_score" if path.endswith(".score") else "wrong_type"
     return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
 
@@ -56,6 +67,7 @@ def _known(loc: Sequence[str | int]) -> str:
     """What is known in its place, and what to do."""
     staged = loc[0] == "stages"
     above = loc[2:-1] if staged else loc[:-1]  # without the name of a stage, which is free
+    above = ["hits" if is_list(part) else part for part in above]
     place = "stage" if staged else "line"
     if {"hits", "context"} & set(above):
         place = "span" if "spans" in above else "hit"
@@ -68,6 +80,8 @@ def _path(loc: Sequence[str | int]) -> str:
     for part in loc:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif part not in ("Hit", "str", "int") and not part.startswith("constrained-"):
+        elif part not in ("Hit", "Stage", "str", "int") and not part.startswith(
+            ("constrained-", "list[")
+        ):
             text += f".{part}" if text else part
     return text
