@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from rayeval.corpus.units import Unit
 from rayeval.execution.artifacts import Sources
 from rayeval.execution.config import RunConfig
-from rayeval.execution.plan.answer import answer_steps
+from rayeval.execution.plan.answer import AnswerSteps, answer_steps
+from rayeval.execution.plan.arm import Arm
 from rayeval.execution.plan.builder import Builder, columns
-from rayeval.execution.plan.corpus import corpus_steps
+from rayeval.execution.plan.corpus import CorpusSteps, corpus_steps
 from rayeval.execution.plan.gold import gold_steps
 from rayeval.execution.plan.judge import answered, judging_steps
 from rayeval.execution.plan.judged import described, judge_steps, walked
@@ -19,7 +20,8 @@ from rayeval.execution.plan.questions import GoldenFile, question_steps
 from rayeval.execution.plan.search import arm_steps
 from rayeval.execution.plan.selection import context_step, fuse_step, passages_step, rerank_step
 from rayeval.execution.plan.timed import Timed, timed_arm
-from rayeval.execution.step import Step, digest
+from rayeval.execution.step import Column, Step, digest
+from rayeval.metrics.pipeline import Pipeline
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,47 @@ def make_plan(
     gold = gold_steps(builder, corpus, resolved)
     arms = [arm_steps(builder, name, corpus, resolved) for name in config.retrieve.arms]
     hits = {stage: step for arm in arms for stage, step in arm.stages.items()}
-    timed = [timed_arm(arm, stage) for arm in arms for stage in arm.stages]
     passages = passages_step(builder, arms, corpus, resolved)
+    last, later = _later(builder, arms, passages, corpus, resolved, golden)
+    answers = None
+    for label, step in last.items():
+        answers = answer_steps(builder, (label, step), arms, corpus, resolved)
+    # What no arm found is a matter of the arms alone: another reranker doesn't rank it again.
+    searched = walked(hits, gold, passages, resolved)
+    missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
+    pipeline = described(arms, [timed.stage for timed in later])
+    batch = walked({**hits, **{t.stage: t.shown for t in later}}, gold, passages, resolved)
+    timed = [timed_arm(arm, stage) for arm in arms for stage in arm.stages] + later
+    said: dict[str, Step] = {}
+    if answers is not None:
+        timed.append(answers.timed)
+        pipeline, read, said = _said(builder, pipeline, answers, resolved)
+        batch += read
+    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold) | said
+    return Plan(
+        steps=tuple(builder.steps.values()),
+        resolved=resolved,
+        catalogue=corpus.catalogue,
+        chunks=corpus.chunks,
+        timed=tuple(timed),
+        tables=tuple(tables.items()),
+        filter=gold.filter,
+        places=(passages, gold.chunks),
+        foreign=tuple(arm.onward[1] for arm in arms if arm.asking is not None),
+    )
+
+
+def _later(
+    builder: Builder,
+    arms: Sequence[Arm],
+    passages: Step,
+    corpus: CorpusSteps,
+    resolved: Step,
+    golden: GoldenFile,
+) -> tuple[dict[str, Step], list[Timed]]:
+    """The last stage by its name, none without arms to fuse; and every stage after the arms."""
     last = fuse_step(builder, arms, resolved)
-    if "fused" in last:
-        timed.append(Timed("fused", (last["fused"],)))
+    timed = [Timed("fused", (last["fused"],))] if "fused" in last else []
     for label, step in list(last.items()):
         reranked = rerank_step(builder, (label, step), arms, corpus, resolved, golden)
         if reranked is not None:
@@ -113,38 +151,22 @@ def make_plan(
             tokens = ((context.key, "context_tokens", "context_tokens"),)
             timed.append(Timed("context", (context,), counters=tokens))
             last = {"context": context}
-    later = {t.stage: t.shown for t in timed if t.stage not in hits}
-    answers = None
-    for label, step in last.items():
-        answers = answer_steps(builder, (label, step), arms, corpus, resolved)
-    # What no arm found is a matter of the arms alone: another reranker doesn't rank it again.
-    searched = walked(hits, gold, passages, resolved)
-    missed = missed_steps(builder, described(arms, []), arms, searched, corpus, resolved)
-    pipeline = described(arms, list(later))
-    batch = walked({**hits, **later}, gold, passages, resolved)
-    said: dict[str, Step] = {}
-    if answers is not None:
-        timed.append(answers.timed)
-        pipeline = replace(pipeline, answers=tuple(answers.variants))
-        batch += (*columns(resolved, "reference_answer"), *answers.columns)
-        said["answers.parquet"] = answers.rows
-    if answers is not None and config.judge is not None:
-        judging = judging_steps(builder, config.judge, resolved, answered(answers))
-        pipeline = replace(pipeline, judged=tuple(config.judge.asked))
-        batch += judging.columns
-        said |= judging.tables
-    tables = judge_steps(builder, pipeline, arms, batch, missed, resolved, gold) | said
-    return Plan(
-        steps=tuple(builder.steps.values()),
-        resolved=resolved,
-        catalogue=corpus.catalogue,
-        chunks=corpus.chunks,
-        timed=tuple(timed),
-        tables=tuple(tables.items()),
-        filter=gold.filter,
-        places=(passages, gold.chunks),
-        foreign=tuple(arm.onward[1] for arm in arms if arm.asking is not None),
-    )
+    return last, timed
+
+
+def _said(
+    builder: Builder, pipeline: Pipeline, answers: AnswerSteps, resolved: Step
+) -> tuple[Pipeline, tuple[Column, ...], dict[str, Step]]:
+    """The pipeline with answers and their judge, columns that metrics read, tables of the run."""
+    pipeline = replace(pipeline, answers=tuple(answers.variants))
+    read = (*columns(resolved, "reference_answer"), *answers.columns)
+    said = {"answers.parquet": answers.rows}
+    judge = builder.run.judge
+    if judge is None:
+        return pipeline, read, said
+    judging = judging_steps(builder, judge, resolved, answered(answers))
+    pipeline = replace(pipeline, judged=tuple(judge.asked))
+    return pipeline, (*read, *judging.columns), {**said, **judging.tables}
 
 
 def sequence(plan: Steps) -> Sequence[Step]:
