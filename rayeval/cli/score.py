@@ -53,7 +53,10 @@ def score(
         typer.Option("--chunks", metavar="FILE", help="Chunks that hits name by id; repeatable."),
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option("--metrics", metavar="LIST", help="E.g. ndcg@10,recall@100 [all].")
+        str | None,
+        typer.Option(
+            "--metrics", metavar="LIST", help="E.g. ndcg@10,recall@100 [all]: docs/metrics.md."
+        ),
     ] = None,
     relevant: Annotated[
         int | None, typer.Option("--relevant", metavar="N", help="Lowest grade that is gold [2].")

@@ -55,7 +55,9 @@ class Metrics(StageConfig):
     )
     short_gold: ShortGold | None = Field(None, description="stricter rule for short gold")
     names: list[Annotated[str, AfterValidator(_name)]] | None = Field(
-        None, min_length=1, description="only these metrics; by default all, at every cutoff"
+        None,
+        min_length=1,
+        description="only these metrics (docs/metrics.md); by default all, at every cutoff",
     )
 
     @property
