@@ -95,8 +95,8 @@ def unjudged_line(facts: dict[str, Any]) -> str:
     told = facts["unjudged"]
     return (
         f"{told['hits']:,} unjudged hits of {told['questions']:,} questions are in the top "
-        f"{told['k']} of only one run at {told['stage']}; they find no gold as long as nobody grades them. "
-        f"`rayeval golden label {facts['new']} --against {facts['base']}` grades them."
+        f"{told['k']} of only one run at {told['stage']}; they find no gold as long as "
+        f"nobody grades them. `rayeval golden label {facts['new']} --against {facts['base']}` grades them."
     )
 
 
