@@ -93,10 +93,11 @@ def left_out(facts: dict[str, Any]) -> list[str]:
 def unjudged_line(facts: dict[str, Any]) -> str:
     """How far the two runs rest on hits that nobody judged, and what to do about it."""
     told = facts["unjudged"]
+    command = f"rayeval golden label {facts['new']} --against {facts['base']}"
     return (
         f"{told['hits']:,} unjudged hits of {told['questions']:,} questions are in the top "
         f"{told['k']} of only one run at {told['stage']}; they find no gold as long as "
-        f"nobody grades them. `rayeval golden label {facts['new']} --against {facts['base']}` grades them."
+        f"nobody grades them. `{command}` grades them."
     )
 
 
