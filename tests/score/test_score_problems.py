@@ -55,6 +55,8 @@ PROBLEMS = [
     pytest.param([{"question_id": "q", "stages": {"s": [{"source_id": "B", "scor": 1}]}}],
                  "unknown_field", "`stages.s[0].scor` is not part of a trace (known here are chunk_id",
                  id="a typo in a bare list"),
+    pytest.param([of({"source_id": "B", "spans": [["a"]]})], "wrong_type",
+                 "`stages.search.hits[0].spans[0]` is ['a'], expected an object", id="a list as a span"),
     pytest.param([{"question_id": "q", "stages": {"s": {"hit": []}}}], "unknown_field",
                  "`stages.s.hit` is not part of a trace (known here are hits, latency_ms, error)",
                  id="a typo in a stage"),

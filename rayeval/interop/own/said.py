@@ -57,7 +57,7 @@ def said(error: Any) -> tuple[str, str]:
     if error["loc"] and error["loc"][-1] == "int":  # of the union of text and numbers
         kind = "id"
     expected = EXPECTED.get(kind, error["msg"].removeprefix("Input should be "))
-    if kind == "dict_type" and path.split(".")[0] == "stages":
+    if kind == "dict_type" and error["loc"][:1] == ("stages",) and len(error["loc"]) <= 3:
         expected = STAGED if path == "stages" else "a list of hits, or an object with `hits`"
     name = "bad_score" if path.endswith(".score") else "wrong_type"
     return name, f"`{path or 'the line'}` is {shown}, expected {expected}"
