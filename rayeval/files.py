@@ -139,13 +139,19 @@ def read_bytes(path: str) -> bytes:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """The file at once or not at all, moved into place when it is whole; packed if called so."""
+    """The file at once or not at all, moved into place when it is whole; packed if called so.
+
+    A local one that was there keeps who may read and write it.
+    """
     fs, inner = open_fs(path)
     folder, _, name = inner.rpartition("/")
     temporary = f"{folder}/.{name}.{uuid.uuid4().hex[:12]}.tmp"
     try:
         fs.create_dir(folder, recursive=True)
         with fs.open_output_stream(temporary, compression=packed.codec(inner)) as stream:
+            if isinstance(fs, pafs.LocalFileSystem):
+                with suppress(FileNotFoundError):
+                    Path(temporary).chmod(stat.S_IMODE(Path(inner).stat().st_mode))
             stream.write(data)
         fs.move(temporary, inner)
     except OSError as error:
