@@ -46,7 +46,8 @@ class Trace:
 
     def __init__(self, question_id: str, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(question_id, str) or not question_id:
-            raise ConfigError(f"question_id is {shown(question_id)}; expected text, not empty")
+            said = f"question_id is {shown(question_id)}; expected text that is not empty"
+            raise ConfigError(said)
         if halved(question_id):
             raise ConfigError(f"question_id is {shown(question_id)}; {HALVED}")
         self.path = _file(path)
