@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from live_search import QUESTIONS
 
@@ -244,6 +244,9 @@ HIT = st.fixed_dictionaries(
 
 
 @given(st.lists(st.just("") | HIT, max_size=3))
+@example([{"revision_id": "r"}])
+@example([{"chunk_id": "a"}, {"source_id": "a"}])
+@example([{"source_id": "a"}, {"source_id": "a", "revision_id": "r"}])
 def test_what_is_recorded_can_be_scored(tmp_path_factory, found):
     try:
         hits_of(found)
