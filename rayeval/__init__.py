@@ -64,8 +64,8 @@ def evaluate(
 
     Or `search(question)`, which gives passages, best first: texts, or mappings with some of
     chunk_id, source_id, revision_id, start_char, end_char, text, score. A coroutine function may be
-    one; it is given `principals` and `k` too if it takes them; what it raises is that question's
-    error. golden: the questions, a file or rows such as
+    one, also where an event loop runs already; it is given `principals` and `k` too if it takes
+    them; what it raises is that question's error. golden: the questions, a file or rows such as
     `{"question": "…", "evidence": [{"quote": "…"}]}`. k: where metrics cut, and how many hits
     count. corpus: the documents, in which texts are looked up. metrics: default, all at k. stage,
     name: what the results are called. workers: how many questions are asked at once, in threads;
@@ -193,8 +193,10 @@ def trace(question_id: str, *, path: str | os.PathLike[str] | None = None) -> Tr
             t.context(passages)
             t.answer("…")
 
-    path: the file to append to; default: what RAYEVAL_TRACE names, else `trace.jsonl`. The line is
-    written when the block ends; an exception in it is recorded as the question's `error`.
+    path: the file to append to, a .jsonl; default: what RAYEVAL_TRACE names, else `trace.jsonl`.
+    The line is written when the block ends; an exception in it is recorded as the question's
+    `error`, and goes on. Whatever could not be scored later is an InputError at once, what can't
+    be written an InfrastructureError (ConfigError for a path of no file) when the block ends.
     """
     from rayeval.recorder import Trace
 

@@ -6,11 +6,13 @@ Plain Python: a recorder in a production service loads nothing else for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, MappingView, Sequence, Set, Sized
+from itertools import islice, pairwise
+from types import GeneratorType
 from typing import Any
 
 from rayeval.errors import RowError
+from rayeval.scalars import digits, real, shown, whole
 
 Hit = dict[str, Any]
 """`chunk_id`, `source_id`, `revision_id`, `spans` (list of start_char, end_char), `text`, `score`:
@@ -29,7 +31,7 @@ def hits_of(found: Any) -> list[Hit]:
     """
     if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
         raise RowError(
-            f"expected a list of hits, empty where nothing was found; got {_shown(found)}"
+            f"expected a list of hits, empty where nothing was found; got {shown(found)}"
         )
     if not ordered(found):
         kind = type(found).__name__
@@ -37,6 +39,19 @@ def hits_of(found: Any) -> list[Hit]:
     hits = [_hit(value, rank) for rank, value in enumerate(found, 1)]
     _check_repeats(hits)
     _check_scores([hit.get("score") for hit in hits])
+    return hits
+
+
+def taken(found: Any, depth: int | None) -> Any:
+    """What is computed only as it is gone through, as a list of the `depth` hits that count.
+
+    None: all of them. Whatever has a length is at hand, and stays as it is.
+    """
+    if isinstance(found, Sized) or not isinstance(found, Iterable):
+        return found
+    hits = list(islice(found, depth))
+    if isinstance(found, GeneratorType):
+        found.close()  # its `finally` runs now, in this thread, not whenever it is collected
     return hits
 
 
@@ -52,7 +67,7 @@ def _hit(value: Any, rank: int) -> Hit:
         value = {"text": value}
     if not isinstance(value, Mapping):
         raise RowError(
-            f"hit {rank} is {_shown(value)}; expected the passage's text, or a mapping with some "
+            f"hit {rank} is {shown(value)}; expected the passage's text, or a mapping with some "
             f"of {', '.join(FIELDS)}"
         )
     unknown = [str(name) for name in value if name not in FIELDS]
@@ -63,10 +78,10 @@ def _hit(value: Any, rank: int) -> Hit:
     spans = _spans(known, rank)
     if spans is not None:
         hit["spans"] = spans
-    if not hit:
-        raise RowError(f"hit {rank} says nothing of what was found: give its id, source or text")
     if spans is not None and "source_id" not in hit:
         raise RowError(f"hit {rank} has spans but no source_id that they lie in")
+    if not hit.keys() & {"chunk_id", "source_id", "text"}:
+        raise RowError(f"hit {rank} says nothing of what was found: give its id, source or text")
     if "score" in known:
         hit["score"] = _score(known["score"], rank)
     return hit
@@ -74,15 +89,23 @@ def _hit(value: Any, rank: int) -> Hit:
 
 def _text(value: Any, name: str, rank: int) -> str:
     """Ids that are whole numbers are their decimal text."""
-    if name != "text" and isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
+    if name != "text" and (number := digits(value)) is not None:
+        value = number
     if not isinstance(value, str):
-        raise RowError(f"hit {rank}: {name} is {_shown(value)}; expected text, such as '17'")
+        raise RowError(f"hit {rank}: {name} is {shown(value)}; expected text, such as '17'")
     if not value and name != "text":
         raise RowError(f"hit {rank}: {name} is empty")
     if halved(value):
         raise RowError(f"hit {rank}: {name} holds half of a surrogate pair, which is no character")
     return value
+
+
+def id_of(value: Any) -> str | None:
+    """An id as text, of a whole number its decimal text; None for what can be none."""
+    name = digits(value)
+    if name is not None:
+        return name
+    return str(value) if isinstance(value, str) and value and not halved(value) else None
 
 
 def halved(text: str) -> bool:
@@ -101,7 +124,7 @@ def _spans(known: Mapping[str, Any], rank: int) -> list[dict[str, int]] | None:
     if spans is None:
         return None
     if isinstance(spans, str | Mapping) or not isinstance(spans, Sequence) or not spans:
-        raise RowError(f"hit {rank}: spans is {_shown(spans)}; expected a list, or no such field")
+        raise RowError(f"hit {rank}: spans is {shown(spans)}; expected a list, or no such field")
     pairs = sorted(_span(span, rank) for span in spans)
     joined = [pairs[0]]
     for start, end in pairs[1:]:
@@ -117,34 +140,31 @@ def _span(span: Any, rank: int) -> tuple[int, int]:
         [span.get("start_char"), span.get("end_char")] if isinstance(span, Mapping) else list(span)
         if isinstance(span, Sequence) and not isinstance(span, str) else []
     )  # fmt: skip
-    whole = [n for n in pair if isinstance(n, int) and not isinstance(n, bool)]
-    if len(pair) != 2 or len(whole) != 2 or not 0 <= whole[0] < whole[1] < 2**63:
+    ends = [n for n in map(whole, pair) if n is not None]
+    if len(pair) != 2 or len(ends) != 2 or not 0 <= ends[0] < ends[1] < 2**63:
         raise RowError(
-            f"hit {rank} has the span {_shown(span)}; expected start_char and end_char, whole "
+            f"hit {rank} has the span {shown(span)}; expected start_char and end_char, whole "
             "numbers of characters with start_char before end_char"
         )
-    return whole[0], whole[1]
+    return ends[0], ends[1]
 
 
 def _score(value: Any, rank: int) -> float:
-    try:
-        number = math.nan if isinstance(value, bool | str | bytes) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise RowError(f"hit {rank} has the score {_shown(value)}; expected a finite number")
+    number = real(value)
+    if number is None or not math.isfinite(number):
+        raise RowError(f"hit {rank} has the score {shown(value)}; expected a finite number")
     return number
 
 
 def _check_repeats(hits: Sequence[Hit]) -> None:
-    """An id names one hit; without one, a source alone is the whole document."""
+    """An id names one hit, be it a chunk's or, of a hit that is its source alone, a document's."""
     seen: dict[tuple[str | None, ...], int] = {}
     for rank, hit in enumerate(hits, 1):
         name, source = hit.get("chunk_id"), hit.get("source_id")
-        whole = not hit.keys() & {"text", "spans"}
-        if name is None and not whole:
+        if name is None and hit.keys() & {"text", "spans"}:
             continue
-        key = (name,) if name is not None else (source, hit.get("revision_id"))
+        revision = hit.get("revision_id")
+        key = (name or source,) if name or revision is None else (source, revision)
         if seen.setdefault(key, rank) != rank:
             what = f"chunk_id {name!r}" if name is not None else f"document {source!r}"
             raise RowError(f"hits {seen[key]} and {rank} are the same {what}")
@@ -161,8 +181,3 @@ def _check_scores(scores: Sequence[float | None]) -> None:
                 f"hit {rank + 1} has the score {after:g}, more than hit {rank} with {before:g}: "
                 "list hits best first, or leave the scores out"
             )
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

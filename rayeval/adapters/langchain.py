@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from rayeval.hits import Hit
+from rayeval.scalars import whole
 
 Scores = Literal["similarity", "distance", "none"]
 
@@ -53,8 +54,8 @@ def _hit(item: Any, scores: Scores) -> Hit:
 def _span(metadata: Mapping[str, Any], text: str) -> dict[str, int | None]:
     """A splitter that didn't find its chunk in the text says -1."""
     start, end = metadata.get("start_char"), metadata.get("end_char")
-    index = metadata.get("start_index")
-    if start is None and end is None and isinstance(index, int) and index >= 0 and text:
+    index = whole(metadata.get("start_index"))
+    if start is None and end is None and index is not None and index >= 0 and text:
         start, end = index, index + len(text)
     return {"start_char": start, "end_char": end}
 

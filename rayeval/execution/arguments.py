@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from rayeval import files
+from rayeval import files, scalars
 from rayeval.errors import ConfigError
 from rayeval.golden.problems import shown
 
@@ -52,15 +52,17 @@ def maybe_texts(value: Any, name: str) -> list[str] | None:
 
 def count(value: Any, name: str, *, least: int = 1) -> int:
     """A whole number."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-        return value
+    number = scalars.whole(value)
+    if number is not None and number >= least:
+        return number
     raise _wrong(name, value, f"a whole number, {least} or more")
 
 
 def whole(value: Any, name: str) -> int:
     """Any whole number; which of these are right is said later."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    number = scalars.whole(value)
+    if number is not None:
+        return number
     raise _wrong(name, value, "a whole number")
 
 
@@ -90,7 +92,7 @@ def cutoffs(value: Any, name: str) -> list[int | str] | None:
     if value is None:
         return None
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        found = list(value)
+        found = [scalars.plain(item) for item in value]
         if all(isinstance(item, int | str) and not isinstance(item, bool) for item in found):
             return found
     raise _wrong(name, value, "a list such as [1, 5, '1200tok']")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from rayeval.errors import ConfigError, DataError, RowError, text_of
+from rayeval.execution import awaiting
 from rayeval.execution.job import Options
 from rayeval.execution.runs import Run
 from rayeval.execution.score import ScoreOptions, score_tables
 from rayeval.golden.load import load_questions
-from rayeval.hits import hits_of
+from rayeval.hits import hits_of, taken
 from rayeval.metrics.names import parse
 from rayeval.tables import FOREIGN
 
@@ -74,12 +72,12 @@ def asked(
 
     search: `search(question)` gives hits, best first (`rayeval.hits`); a coroutine function may be
     one; it is also given `principals` and `k` if it has parameters of these names. Whatever it
-    raises is that question's error. workers: questions asked at once, each in a thread. kept: how
-    many hits count; None: all of them.
+    raises is that question's error, but for KeyboardInterrupt. workers: questions asked at once,
+    each in a thread. kept: how many hits count, and are taken from a generator; None: all of them.
     Raises ConfigError if it can't be called with a question.
     """
     given = _parameters(search)
-    with _loop() as awaited, ThreadPoolExecutor(workers) as pool:
+    with awaiting.loop() as awaited, ThreadPoolExecutor(workers) as pool:
         ask = partial(_asked, search, given & {"principals", "k"}, stage, (k, kept), awaited)
         for start in range(0, questions.num_rows, BLOCK):
             block = questions.select(["question_id", "question", "principals"]).slice(start, BLOCK)
@@ -103,11 +101,14 @@ def _asked(
     try:
         found = search(question["question"], **{name: options[name] for name in wanted})
         found = awaited(found) if inspect.isawaitable(found) else found
+        found = taken(found, kept)
         elapsed = 1000 * (time.perf_counter() - start)
         return row | {"hits": hits_of(found)[:kept], "latency_ms": elapsed}
     except RowError as error:
         return row | {"error": text_of(error, named=False)}
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's search: the row's error
+    except KeyboardInterrupt:  # the user's own wish to end
+        raise
+    except BaseException as error:  # noqa: BLE001 - the user's search: the row's error
         return row | {"error": text_of(error)}
 
 
@@ -135,22 +136,3 @@ def _parameters(search: Callable[..., Any]) -> frozenset[str]:
             "`principals` and `k` by name; what else it needs, bind with functools.partial."
         ) from error
     return names
-
-
-@contextmanager
-def _loop() -> Iterator[Callable[[Awaitable[Any]], Any]]:
-    """What waits for a coroutine, from any thread, on one event loop that serves them all."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        yield lambda found: asyncio.run_coroutine_threadsafe(_coroutine(found), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-
-async def _coroutine(found: Awaitable[Any]) -> Any:
-    return await found

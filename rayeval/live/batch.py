@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def answers(code: Callable[[pa.Table], Any], batch: pa.Table, column: str) -> li
         found = code(batch)
     except OSError as error:  # a search's lost connection is no fault of this machine
         raise RowError(f"{text_of(error)}{AGAIN}") from error
-    except SystemExit as error:  # nor does code that gives up end the run
+    except (SystemExit, GeneratorExit, CancelledError) as error:  # nor does code that gives up
         raise RowError(text_of(error)) from error
     if isinstance(found, pa.Table):
         if column not in found.column_names:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from rayeval.errors import RowError
 from rayeval.hits import ordered
+from rayeval.scalars import real, shown, whole
 from rayeval.tables import TEXT
 from rayeval.words import plural
 
@@ -69,12 +70,13 @@ def _one(item: Any, candidates: Candidates) -> tuple[str, float | None]:
     entry = {"chunk_id": item} if isinstance(item, str) else item
     if not isinstance(entry, Mapping):
         raise RowError(f"{item!r} names no candidate; expected its id, or chunk_id or index")
-    index: Any = entry.get("index")
+    given: Any = entry.get("index")
     name, score = entry.get("chunk_id"), entry.get("score")
-    if index is not None:
-        inside = isinstance(index, int) and not isinstance(index, bool)
-        if not inside or not 0 <= index < len(candidates):
-            raise RowError(f"index {index!r} is none of the {plural(len(candidates), 'candidate')}")
+    if given is not None:
+        index = whole(given)
+        if index is None or not 0 <= index < len(candidates):
+            of = plural(len(candidates), "candidate")
+            raise RowError(f"index {shown(given)} is none of the {of}")
         name = candidates[index]["chunk_id"]
     if name not in {one["chunk_id"] for one in candidates}:
         raise RowError(f"{name!r} is none of the candidates")
@@ -83,7 +85,7 @@ def _one(item: Any, candidates: Candidates) -> tuple[str, float | None]:
 
 def finite(score: Any) -> float:
     """A score; RowError for what is no finite number."""
-    number = isinstance(score, int | float) and not isinstance(score, bool)
-    if not number or not math.isfinite(score):
-        raise RowError(f"the score {score!r} is no finite number")
-    return float(score)
+    number = real(score)
+    if number is None or not math.isfinite(number):
+        raise RowError(f"the score {shown(score)} is no finite number")
+    return number

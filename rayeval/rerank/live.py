@@ -13,6 +13,7 @@ from rayeval.live.asking import Ask, asker, failing, outcomes
 from rayeval.live.chosen import Candidates, finite, named, offered
 from rayeval.live.config import Http, Python
 from rayeval.live.log import Log
+from rayeval.scalars import real
 from rayeval.stage import Stage, StageConfig
 from rayeval.tables import HITS, TEXT
 from rayeval.words import plural, verb
@@ -103,7 +104,7 @@ def ranking(answer: Any, candidates: Candidates) -> list[tuple[str, float]]:
 
     answer: a score of every candidate, or what `named` takes.
     """
-    if isinstance(answer, Sequence) and answer and isinstance(answer[0], int | float):
+    if isinstance(answer, Sequence) and answer and real(answer[0]) is not None:
         if len(answer) != len(candidates):
             raise RowError(
                 f"{plural(len(answer), 'score')} for {plural(len(candidates), 'candidate')}"

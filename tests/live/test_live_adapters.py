@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from rayeval.adapters import langchain, llamaindex
@@ -42,6 +43,11 @@ class Scored:
             [Document("text", {"source": "a.md", "start_index": 3}, "17")], {},
             [{"chunk_id": "17", "source_id": "a.md", "text": "text", "start_char": 3, "end_char": 7}],
             id="a splitter's chunk",
+        ),
+        pytest.param(
+            [Document("text", {"source": "a.md", "start_index": np.int64(3)}, np.int64(17))], {},
+            [{"chunk_id": "17", "source_id": "a.md", "text": "text", "start_char": 3, "end_char": 7}],
+            id="numbers of NumPy",
         ),
         pytest.param(
             [Document("t", {"source": "x", "source_id": "y", "revision_id": "2", "start_char": 1, "end_char": 9})],

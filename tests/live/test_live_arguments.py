@@ -104,7 +104,7 @@ OTHERS = [
     pytest.param(lambda: rayeval.compare("a", 5), "base is 5; expected a path", id="compare"),
     pytest.param(lambda: rayeval.trace("q", path=5), "path is 5; expected", id="the recorder's file"),
     pytest.param(lambda: rayeval.trace("q").stage(5, []), "stage 5: expected a name", id="a stage's name"),
-    pytest.param(lambda: rayeval.trace("q").stage("s", [], latency_ms="x"), "latency_ms is x", id="a time"),
+    pytest.param(lambda: rayeval.trace("q").stage("s", [], latency_ms="x"), "latency_ms is .x.", id="a time"),
     pytest.param(lambda: rayeval.trace("q").answer("a", citations="e1"), "expected a list of ids", id="citations"),
     pytest.param(lambda: rayeval.trace("q").answer("a", abstained=1), "True, False or None", id="abstained"),
 ]  # fmt: skip

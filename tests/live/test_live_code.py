@@ -9,6 +9,7 @@ from live_services import errors, hits, project, run
 from rayeval.errors import ConfigError
 
 CODE = """
+from asyncio import CancelledError
 import pyarrow as pa
 
 class Search:
@@ -40,7 +41,8 @@ def halved(text):
     return ValueError(text + "\\udcff")
 
 answers_error = {"value": ValueError, "connection": ConnectionError, "halved": halved,
-                 "broken": Broken, "exit": SystemExit, "lost": lambda text: OSError(text + "\\udcff")}
+                 "broken": Broken, "exit": SystemExit,
+                 "cancelled": CancelledError, "closed": GeneratorExit, "lost": lambda text: OSError(text + "\\udcff")}
 
 def a_set(**_):
     return lambda batch: {"VPN tokens expire", "other", "third"}
@@ -93,6 +95,8 @@ def test_code_beside_the_configuration_is_an_arm(folder, factory):
         pytest.param("halved", "unexpected ValueError: no luck\\udcff", id="half a character"),
         pytest.param("broken", "unexpected Broken, of which no text can be had", id="no words"),
         pytest.param("exit", "SystemExit: no luck", id="an exit"),
+        pytest.param("cancelled", "CancelledError: no luck", id="a cancelled task"),
+        pytest.param("closed", "GeneratorExit: no luck", id="a closed generator"),
         pytest.param("lost", "OSError: no luck\\udcff; the next run asks again", id="both of them"),
     ],
 )

@@ -57,6 +57,8 @@ def test_what_is_a_hit(found, want):
         pytest.param([7], "hit 1 is 7; expected the passage's text", id="a number"),
         pytest.param(["a", {}], "hit 2 says nothing", id="an empty mapping"),
         pytest.param([{"score": 1.0}], "hit 1 says nothing", id="only a score"),
+        pytest.param([{"revision_id": "r"}], "hit 1 says nothing", id="only a revision"),
+        pytest.param([{"chunk_id": "a"}, {"source_id": "a"}], "hits 1 and 2 are the same", id="an id of both kinds"),
         pytest.param([{"chunk": "a"}], "hit 1 has the field 'chunk'; known are chunk_id", id="a typo"),
         pytest.param([{"chunk_id": 1.5}], "chunk_id is 1.5; expected text", id="a broken number for an id"),
         pytest.param([{"chunk_id": True}], "chunk_id is True; expected text", id="true for an id"),

@@ -179,6 +179,14 @@ def test_offsets_may_be_written_flat_and_one_stage_without_its_name(placed, tmp_
         ({"hits": [{"source_id": "en.md", "start_char": 3}]}, "rank 1 has one of `start_char`"),
         ({"hits": [FLAT[0] | SPANS[0]]}, "rank 1 has `spans`, and `start_char`"),
         ({"hits": FLAT, "stages": {"a": {"hits": FLAT}}}, "`hits` and `stages` side by side"),
+        (
+            {"context": SPANS, "stages": {"context": {"hits": []}}},
+            "a stage `context` whose hits are others",
+        ),
+        (
+            {"context": ["a"], "stages": {"context": ["b"]}},
+            "a stage `context` whose hits are others",
+        ),
         ({"hits": [{"chunk": "x"}]}, r"`hits\[0\].chunk` .*known here are chunk_id.*rename it"),
         ({"stages": {"hits": {"hit": []}}}, r"known here are hits, latency_ms, error"),
         ({"hitz": []}, "known here are question_id, stages, hits"),
@@ -189,6 +197,25 @@ def test_a_line_that_contradicts_itself_or_has_unknown_keys(placed, tmp_path, li
         placed(write_lines(tmp_path / "t.jsonl", [{"question_id": "q1", **line}]))
     with pytest.raises(DataError, match=words):
         placed([{"question_id": "q1", **line}])
+
+
+def test_a_context_may_be_said_twice_if_it_is_the_same(placed, tmp_path):
+    """However it is spelt, and beside what only the stage says."""
+    hits = [{"chunk_id": 7, "source_id": "en.md", "start_char": 3, "end_char": 9}, "text"]
+    again = [
+        {
+            "chunk_id": "7",
+            "source_id": "en.md",
+            "spans": [{"start_char": 3, "end_char": 9}],
+            "score": None,
+        },
+        {"text": "text"},
+    ]
+    want = placed([{"question_id": "q1", "stages": {"context": hits}}])
+    for stage in (hits, {"hits": again, "latency_ms": 2.0}, {"latency_ms": 2.0}):
+        assert placed(
+            [{"question_id": "q1", "context": hits, "stages": {"context": stage}}]
+        ).equals(want)
 
 
 def test_an_offset_alone_in_a_table_is_found(placed, tmp_path):

@@ -117,7 +117,7 @@ def test_white_space_as_a_hit_stands_nowhere(scored, tmp_path, text):
 def test_all_problems_of_a_file_at_once(scored, tmp_path):
     lines = [
         '{"question_id": "q", "stages": 3}',
-        '{"question_id": "p",',
+        '{"question_id": "p"]',
         '{"question_id": "r", "x": 1}',
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
@@ -381,7 +381,7 @@ def test_a_wrong_file_leaves_no_sorted_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("rayeval.interop.own.jsonl.ROWS", 1)
     golden = write_lines(tmp_path / "g.jsonl", GOLDEN)
     trace = tmp_path / "t.jsonl"
-    trace.write_text(json.dumps(of({"source_id": "B"})) + "\n" + '{"question_id": "p"')
+    trace.write_text(json.dumps(of({"source_id": "B"})) + "\n" + '{"question_id": "p"]')
     with pytest.raises(DataError, match=r"t\.jsonl:2"):
         rayeval.score(golden, trace, runs=tmp_path / "runs")
     assert list((tmp_path / "runs").rglob("*.parquet")) == []

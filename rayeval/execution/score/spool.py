@@ -34,7 +34,7 @@ RUN_BYTES = 256 << 20
 """Hits are sorted in memory up to this size."""
 GROUP_ROWS = 1024
 """Rows of a sorted run that are stored, and read, together."""
-SPOOLED = 6
+SPOOLED = 7
 """Raised when spooling changes what is stored."""
 
 

@@ -5,7 +5,7 @@ Both are said in one way in all that comes after: `spans`, and the stage that is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rayeval.interop.own.nameless import ONE_STAGE
@@ -23,6 +23,9 @@ def staged(line: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
             return stages, "has `hits` and `stages` side by side; put the hits under a stage"
         stages[ONE_STAGE] = {"hits": line["hits"]}
     if line.get("context") is not None:
+        listed = (stages.get("context") or {}).get("hits")
+        if listed is not None and _same(listed) != _same(line["context"]):
+            return stages, "has `context` and a stage `context` whose hits are others; keep one"
         stages["context"] = {**stages.get("context", {}), "hits": line["context"]}
     for name, stage in stages.items():
         hits = stage.get("hits") or ()
@@ -32,6 +35,12 @@ def staged(line: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
                     return stages, f"stage {name!r}: the hit at rank {rank} {wrong}"
             stages[name] = {**stage, "hits": [_spanned(hit) for hit in hits]}
     return stages, None
+
+
+def _same(hits: Sequence[Any]) -> list[dict[str, str]]:
+    """Hits however they were written: text alone, ids as numbers, nulls, one span beside them."""
+    spelt = [{"text": hit} if isinstance(hit, str) else _spanned(hit) for hit in hits]
+    return [{name: str(v) for name, v in hit.items() if v is not None} for hit in spelt]
 
 
 def _contradiction(hit: Any) -> str | None:

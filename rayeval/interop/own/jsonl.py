@@ -16,6 +16,8 @@ from rayeval.errors import Problem
 from rayeval.interop.own.flat import staged
 from rayeval.interop.own.keys import key_twice
 from rayeval.interop.own.said import other_member, said
+from rayeval.interop.own.torn import is_torn, torn_note
+from rayeval.scalars import plain_all
 from rayeval.tables import ANSWERS, FOREIGN
 
 ROWS = 512
@@ -91,6 +93,7 @@ class Lines:
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
         self.notes: list[str] = []
+        self._torn: list[str] = []
         self._answers: list[dict[str, Any]] = []
         self._seen: dict[str, str] = {}
 
@@ -103,7 +106,7 @@ class Lines:
         """Rows at hand as they would stand in a file, those that could."""
         for number, row in enumerate(rows, start=1):
             try:
-                value = LINE.validate_python(row)
+                value = _valid(row)
             except ValidationError as error:
                 self._refuse("trace", number, row, error)
                 continue
@@ -117,7 +120,10 @@ class Lines:
             try:
                 value = LINE.validate_json(line)
             except ValidationError as error:
-                self._refuse(path, number, line, error)
+                if is_torn(line):
+                    self._torn.append(f"{path}:{number} [{_name(line) or '?'}]")
+                else:
+                    self._refuse(path, number, line, error)
                 continue
             if twice := key_twice(line, value):
                 self.problems.append(Problem(path, number, _name(line), "field_twice", twice))
@@ -130,7 +136,9 @@ class Lines:
             yield _table(rows)
 
     def answers(self) -> Iterator[pa.Table]:
-        """What was answered, once the lines are read."""
+        """What was answered, once the lines are read; and of those that were torn, a note."""
+        if self._torn:
+            self.notes.append(torn_note(self._torn))
         if self._answers:
             yield pa.Table.from_pylist(self._answers, schema=ANSWERS)
 
@@ -167,6 +175,14 @@ class Lines:
         every = [one for one in error.errors(include_url=False) if not other_member(one)]
         for kind, message in dict.fromkeys(map(said, every)):
             self.problems.append(Problem(path, number, name, kind, message))
+
+
+def _valid(row: Any) -> Line:
+    """A row at hand, whatever library its numbers are of."""
+    try:
+        return LINE.validate_python(row)
+    except ValidationError:
+        return LINE.validate_python(plain_all(row))
 
 
 def _name(line: Any) -> str | None:

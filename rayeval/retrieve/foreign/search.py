@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from rayeval.errors import RowError
-from rayeval.hits import FIELDS, hits_of
+from rayeval.hits import FIELDS, hits_of, taken
 from rayeval.live import code
 from rayeval.live.batch import answers
 from rayeval.live.log import Log
@@ -51,7 +51,7 @@ class _Search:
         try:
             if isinstance(answer, RowError):
                 raise answer
-            return {"found": hits_of(answer)[: self.depth]}
+            return {"found": hits_of(taken(answer, self.depth))[: self.depth]}
         except RowError as error:
             return {"error": str(error)}
 
