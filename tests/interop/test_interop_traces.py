@@ -370,15 +370,21 @@ def test_langfuse_trace_with_observations(tmp_path):
 
 def test_langfuse_dataset_items_come_without_gold(tmp_path):
     path = tmp_path / "items.csv"
-    path.write_text('id,input,expectedOutput\n1,"{""query"": ""Who?""}",You.\n')
+    path.write_text('id,input,expectedOutput\nitem1,"{""query"": ""Who?""}",You.\n,Why?,So.\n')
     found = formats()["langfuse"].read([str(path)])
     assert list(found.questions) == [
         {
-            "question_id": made_question_id("Who?"),
+            "question_id": "item1",
             "question": "Who?",
             "reference_answer": "You.",
             "labels": "none",
-        }
+        },
+        {
+            "question_id": made_question_id("Why?"),  # without an id, as traces have it
+            "question": "Why?",
+            "reference_answer": "So.",
+            "labels": "none",
+        },
     ]
     assert "golden label" in found.of_gold[-1]
 
