@@ -44,14 +44,13 @@ def graded(judged: pl.DataFrame) -> Graded:
         notes.append("grades are 0 or 1: 1 became relevance 3, 0 stays 0 (not relevant)")
         relevant, relevance = None, grades * 3
     else:
-        notes.append(f"grades 0 to {grades.max()} are kept as relevance")
+        notes.append("grades 0 to 3 are kept as relevance")
         relevant, relevance = CONVENTION, grades
     if without := int((best["grade"] == 0).sum()):
-        have = verb(without, "has no document graded above 0 and", "have no document graded above 0 and")
-        are = verb(without, "is", "are")
+        told = verb(without, "is not labelled (no document is", "are not labelled (no document is")
         notes.append(
-            f"{plural(without, 'question')} {have} {are} not labelled (`labels: none`), since "
-            "nobody knows whether other documents answer"
+            f"{plural(without, 'question')} {told} graded above 0): `labels: none`, since nobody "
+            "knows whether another document answers"
         )
     return Graded(judged.with_columns(relevance=relevance), relevant, tuple(notes))
 

@@ -8,8 +8,9 @@ object's `documents` (`results`, …). GENERATION is the LLM. A trace's row, wit
 `question`, `query` or `input`; outputs too, with `answer`, `response`, … A dataset item (a row with
 `expectedOutput`) is a question with its reference answer, and comes without evidence (`labels:
 none`), to be labelled; it keeps its id (without one, that is made of the question). A trace's
-question has an id made of its text, by which a score joins it with the item of that text. Camel case
-and snake case are one; fields may hold JSON as text, and a page of the API is what its `data` lists.
+question has an id made of its text, by which a score joins it with the item of that text. Camel
+case and snake case are one; fields may hold JSON as text, and a page of the API is what its `data`
+lists.
 """
 
 from __future__ import annotations

@@ -41,9 +41,7 @@ def graded(beir):
     """Of three grades: the best document of question 2 has a 1."""
     rows = [json.dumps({"_id": name, "text": f"How {name}?"}) for name in ("1", "2")]
     (beir / "queries.jsonl").write_text("\n".join(rows))
-    (beir / "qrels" / "test.tsv").write_text(
-        "query-id\tcorpus-id\tscore\n1\td\t2\n2\te\t1\n"
-    )
+    (beir / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\td\t2\n2\te\t1\n")
     (beir.parent / "run.txt").write_text("1 Q0 d 1 9 mine\n2 Q0 d 1 9 mine\n2 Q0 e 2 8 mine\n")
     return beir
 

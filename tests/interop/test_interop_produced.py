@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import rayeval
-
 from rayeval.ids import made_question_id
 from rayeval.interop import formats
 from rayeval.interop.out.ours import write_imported

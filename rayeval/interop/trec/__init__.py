@@ -2,11 +2,12 @@
 
 Mapping. A judged query is a question; each judged document is whole-document evidence and a group
 of its own. Negative grades mean not judged and are left out. Grades that are all 0 or 1 become 0
-and 3; else they must be 0 to 3 and are kept (trec_eval calls 1 and more relevant, so they are scored
-with `--relevant 1`). Others are refused: where 1 is best, as it is in Cranfield's, a guess would
-turn gold upside down. A query of which no document is graded above 0 is not labelled. Topics (`<top>` or `<DOC>` blocks, or an id, a tab
-and the text a line) give questions their text; without them a question is called by its query's id.
-A run becomes a trace of one stage, `trace`, ordered as trec_eval orders it.
+and 3; else they must be 0 to 3 and are kept (trec_eval calls 1 and more relevant, so they are
+scored with `--relevant 1`). Others are refused: where 1 is best, as it is in Cranfield's, a guess
+would turn gold upside down. A query of which no document is graded above 0 is not labelled. Topics
+(`<top>` or `<DOC>` blocks, or an id, a tab and the text a line) give questions their text; without
+them a question is called by its query's id. A run becomes a trace of one stage, `trace`, ordered as
+trec_eval orders it.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ def read(paths: Sequence[str]) -> Imported:
     questions, notes, relevant = None, list[str](), None
     if kinds["judgements"]:
         [path] = kinds["judgements"]
-        found, left = _graded(path, read_judgements(path))
-        names = found.judged["question_id"].unique(maintain_order=True)
+        judged, left = _graded(path, read_judgements(path))
+        names = judged.judged["question_id"].unique(maintain_order=True)
         texts, more = _texts(kinds["topics"], names)
-        questions, relevant = judged_questions(found.judged, texts), found.relevant
-        notes = [*found.notes, *left, *more]
+        questions, relevant = judged_questions(judged.judged, texts), judged.relevant
+        notes = [*judged.notes, *left, *more]
     trace = _trace(kinds["run"][0], read_run(kinds["run"][0])) if kinds["run"] else None
     return Imported(
         questions=questions,

@@ -10,7 +10,7 @@ import polars as pl
 
 from rayeval.errors import DataError, Problem
 from rayeval.files import exists, is_folder, reading
-from rayeval.interop.cells import ROW, cells, located
+from rayeval.interop.cells import cells, located
 from rayeval.interop.trec.rows import QRELS_COLUMNS, RUN_COLUMNS, is_parquet, read_rows
 from rayeval.interop.trec.text import MOST, Fault, Layout, numbered, read, refused
 
@@ -72,7 +72,9 @@ def _read_beir(path: str) -> pl.DataFrame:
     if len(lacking) or len(wrong):
         empty = lambda row: "a cell is empty, expected two ids and a score"  # noqa: E731
         found = located(path, lacking, "missing_field", empty)
-        raise DataError([*found, *located(path, wrong, "bad_grade", lambda r: bad_grade(r["grade"]))])
+        raise DataError(
+            [*found, *located(path, wrong, "bad_grade", lambda r: bad_grade(r["grade"]))]
+        )
     grade = pl.col("grade").str.strip_chars().cast(pl.Float64).cast(pl.Int64)
     return frame.select("query", "document", grade)
 
