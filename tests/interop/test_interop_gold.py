@@ -97,14 +97,14 @@ def test_beir_graded_judgements_are_kept(beir):
     assert not any(q.keys() & {"answerable", "labels"} for q in questions)  # 1 is for us to say
     assert "split" not in questions[0]
     found = formats()["beir"].read([folder])
-    assert (found.relevant, found.notes[0]) == (1, "grades 0 to 2 are kept as relevance")
+    assert (found.relevant, found.notes[0]) == (1, "grades 0 to 3 are kept as relevance")
 
 
 def test_beir_query_of_which_no_document_is_relevant_is_not_labelled(beir):
     folder = beir("q1\td1\t2\n7\t2\t0\n")
     first, second = read("beir", folder)[0]
     assert "labels" not in first and second["labels"] == "none" and "answerable" not in second
-    assert any("1 question has no document graded above 0" in note
+    assert any("1 question is not labelled (no document is graded above 0)" in note
                for note in formats()["beir"].read([folder]).notes)  # fmt: skip
 
 

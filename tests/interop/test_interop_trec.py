@@ -199,7 +199,7 @@ def test_binary_judgements_become_0_and_3(tmp_path):
     ]
     assert (
         "1 became relevance 3" in notes[0]
-        and "1 question has no document graded above 0" in notes[1]
+        and "1 question is not labelled (no document is graded above 0)" in notes[1]
         and "1 negative" in notes[2]
         and "called by their ids" in notes[3]
     )

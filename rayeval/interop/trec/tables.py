@@ -66,17 +66,17 @@ def is_beir(path: str) -> bool:
 
 def _read_beir(path: str) -> pl.DataFrame:
     frame = cells(path, list(BEIR)).rename(BEIR)
-    right = pl.col("grade").str.strip_chars().str.contains(f"^(?:{GRADE})$")
-    lacking = frame.filter(pl.any_horizontal(pl.col(*BEIR.values()).is_null()))
-    wrong = frame.drop_nulls(list(BEIR.values())).filter(~right)
+    frame = frame.with_columns(pl.col("grade").str.strip_chars())
+    known = [text for text in frame["grade"].unique().drop_nulls() if is_grade(text)]
+    whole = frame.drop_nulls(list(BEIR.values()))
+    lacking = frame.join(whole, on=ROW, how="anti")
+    wrong = whole.filter(~pl.col("grade").is_in(known))
     if len(lacking) or len(wrong):
         empty = lambda row: "a cell is empty, expected two ids and a score"  # noqa: E731
         found = located(path, lacking, "missing_field", empty)
-        raise DataError(
-            [*found, *located(path, wrong, "bad_grade", lambda r: bad_grade(r["grade"]))]
-        )
-    grade = pl.col("grade").str.strip_chars().cast(pl.Float64).cast(pl.Int64)
-    return frame.select("query", "document", grade)
+        found += located(path, wrong, "bad_grade", lambda row: bad_grade(row["grade"]))
+        raise DataError(found)
+    return whole.select("query", "document", pl.col("grade").cast(pl.Float64).cast(pl.Int64))
 
 
 def repeated(path: str, frame: pl.DataFrame, pairs: pl.DataFrame, what: str) -> DataError:
