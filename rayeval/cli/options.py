@@ -52,6 +52,13 @@ def print_json(document: Any) -> None:
     print(text)  # noqa: T201
 
 
+def one_screen() -> bool:
+    """Whether what is said on stderr stands above what is printed."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
 def say(text: str) -> None:
     """A message for people, on stderr."""
-    print(text, file=sys.stderr)  # noqa: T201
+    from rayeval.report.lines import tell
+
+    tell(text)

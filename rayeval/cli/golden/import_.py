@@ -25,6 +25,7 @@ def import_(
     """
     from rayeval.execution.golden.imports import import_golden
     from rayeval.interop.formats import formats
+    from rayeval.report.lines import wrapped
     from rayeval.report.plain import printable
 
     known = formats()
@@ -37,4 +38,4 @@ def import_(
     for file, rows in written.items():
         print(printable(f"{out}/{file}: {plural(rows, 'row')}"))  # noqa: T201
     for note in notes:
-        print(printable(f"note: {note}"))  # noqa: T201
+        print(wrapped(f"note: {note}"))  # noqa: T201

@@ -10,7 +10,7 @@ import polars as pl
 
 from rayeval.errors import DataError, Problem
 from rayeval.files import exists, is_folder, reading
-from rayeval.interop.cells import cells, located
+from rayeval.interop.cells import ROW, cells, located
 from rayeval.interop.trec.rows import QRELS_COLUMNS, RUN_COLUMNS, is_parquet, read_rows
 from rayeval.interop.trec.text import MOST, Fault, Layout, numbered, read, refused
 
