@@ -19,6 +19,7 @@ _WHOLE = r"""
     `[^`]*`                                 # a command, or a name
   | (?<!\w)'(?:[^']|(?<=\w)'(?=\w))*'(?!\w)  # a quoted path or id; can't is no end of it
   | (?<!\w)"[^"]*"(?!\w)
+  | pip\ install\ '[^']*'
   | (?<!\w)\[[^\[\]]*\]                     # the id of a question
 """
 _UNIT = re.compile(rf"(?:{_WHOLE}|\S)+", re.VERBOSE)

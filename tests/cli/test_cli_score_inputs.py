@@ -24,7 +24,7 @@ def said(capsys, *arguments):
     with pytest.raises(SystemExit) as stopped:
         main(list(map(str, arguments)))
     assert stopped.value.code == 2
-    return capsys.readouterr().err
+    return " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("golden", [".", "qrels/test.tsv"])
@@ -74,7 +74,9 @@ def test_judgements_as_golden_set_are_scored_by_their_own_convention(graded, cap
              "--format", "trec", "--runs", graded.parent / "runs", "--json"]  # fmt: skip
     printed = ran(capsys, *score, "--metrics", "mrr@5")
     assert json.loads(printed.out)["metrics"]["trace"]["mrr@5"]["mean"] == 0.75
-    assert "gold is relevance 1 or more, as trec_eval and BEIR have it" in printed.err
+    assert "gold is relevance 1 or more, as trec_eval and BEIR have it" in " ".join(
+        printed.err.split()
+    )
     printed = ran(capsys, *score, "--metrics", "mrr@5", "--relevant", "2")
     assert json.loads(printed.out)["metrics"]["trace"]["mrr@5"]["mean"] == 1
 
@@ -98,7 +100,6 @@ def test_the_trec_convention_says_how_a_golden_set_becomes_judgements(beir, caps
     (beir.parent / name).write_text(text)
     error = said(capsys, "score", "--golden", beir.parent / name, "--trace",
                  beir.parent / "run.txt", "--convention", "trec")  # fmt: skip
-    error = " ".join(error.split())
     assert "scores on TREC's judgements (qrels), `query 0 document grade` a line" in error
     assert "`rayeval export RUN --format trec --out DIR`" in error
 

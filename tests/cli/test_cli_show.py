@@ -119,4 +119,4 @@ def test_what_contributed_names_its_group(show, capsys):
 
 def test_an_unknown_question_is_answered_with_ids_that_exist(show, capsys):
     assert show("7") == 2
-    assert "it has hops, korean, low, parts" in capsys.readouterr().err
+    assert "it has hops, korean, low, parts" in " ".join(capsys.readouterr().err.split())
