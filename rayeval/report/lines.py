@@ -13,7 +13,7 @@ from rayeval.report.plain import printable
 WIDTH = 100
 INDENT = "  "
 """Before what goes on with a line."""
-_PLACE = re.compile(r"(?:rayeval: |warning {2}|problem {2}|note {2})?\S[^`\"]*?(?= \w+: )")
+_PLACE = re.compile(r"(?:rayeval: |warning {2}|problem {2}|note {2})?(?:(?!: )[^`\"])+?(?= \w+: )")
 """What a line begins with where it tells of a problem: file, line and question, before its kind."""
 _WHOLE = r"""
     `[^`]*`                                 # a command, or a name

@@ -19,6 +19,8 @@ MORE = "and so on " * 12
         pytest.param(f"warning  {'x' * 70}.md [q 1 b] bad_grade: {MORE}", f"{'x' * 70}.md [q 1 b]", id="a file without a line"),
         pytest.param(f"{'and so on ' * 8}`rayeval golden import beir F --out DIR`, then {MORE}", "`rayeval golden import beir F --out DIR`,", id="a command"),
         pytest.param(f"{'can not ' * 10}'/tmp/my own folder/x.md' {MORE}", "'/tmp/my own folder/x.md'", id="a quoted path"),
+        pytest.param(f"c.yaml: x.y: unknown key {MORE}it: --set 'chunk={{kind: …}}'", "c.yaml: x.y: unknown key and", id="prose with a colon is no place"),
+        pytest.param(f"{MORE}here: pip install 'rayeval[ko]'", "pip install 'rayeval[ko]'", id="what installs a package"),
         pytest.param(f"can't don't {'can not ' * 10}'my own id' {MORE}", "'my own id'", id="after an apostrophe"),
         pytest.param(f"{MORE}{'x' * 150} {MORE}", "x" * 150, id="a word that fits on no line"),
     ],

@@ -45,6 +45,8 @@ def left(folder: Path) -> list[str]:
                      "analyzer.n: unknown key here (other places or kinds have it); to change its "
                      "kind, set all of it: --set 'retrieve.arms.bm25.analyzer={kind: …}'",
                      id="another kind's key"),
+        pytest.param("chunk.wxyz=1", "chunk.wxyz: unknown key; here there are kind, overlap, size,",
+                     id="a key like none"),
         pytest.param("retrieve.arms.bm25.depht=9", "retrieve.arms.bm25.depht: unknown key; did "
                      "you mean depth?", id="typo in an arm"),
         pytest.param("chunk.kind=fxed", "chunk: unknown kind 'fxed'; expected one of", id="kind"),
