@@ -75,8 +75,8 @@ def _below(n: int, first: str, relevant: int, least: int) -> str:
     have = verb(n, "has", "have")
     return (
         f"{have} evidence, but none of relevance {relevant} or more, e.g. {first}: they count for "
-        f"nothing that needs gold. What is gold is yours to say: with `--relevant {least}`, or "
-        f"`metrics: {{relevant: {least}}}` in a configuration, all of them have some"
+        f"nothing that needs gold. What is gold is yours to say: with `score --relevant {least}` "
+        f"(`metrics: {{relevant: {least}}}` in a configuration) all of them have some"
     )
 
 

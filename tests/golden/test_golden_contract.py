@@ -238,7 +238,7 @@ GRADED = [asked(question_id=f"q{best}", evidence=[{**EVIDENCE, "relevance": best
     [
         pytest.param(1, ["partial"] * 3, None, id="all have gold"),
         pytest.param(2, ["none", "partial", "partial"], "1 of 3 questions has evidence, but none of relevance 2 or more, e.g. q1", id="1 is not gold"),
-        pytest.param(3, ["none", "none", "partial"], "with `--relevant 1`, or", id="the flag that helps all"),
+        pytest.param(3, ["none", "none", "partial"], "with `score --relevant 1`", id="the flag that helps all"),
     ],
 )  # fmt: skip
 def test_where_gold_begins_makes_no_question_unanswerable(load, relevant, labels, said):
