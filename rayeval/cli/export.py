@@ -30,6 +30,7 @@ def export(
     """
     from rayeval.execution.export import export_run
     from rayeval.execution.runs import load
+    from rayeval.report.lines import wrapped
     from rayeval.report.plain import printable
 
     names, notes = export_run(load(run, runs), kind, out, corpus)
@@ -39,4 +40,4 @@ def export(
     for name in names:
         print(printable(f"{out}/{name}"))  # noqa: T201
     for note in notes:
-        print(printable(f"note: {note}"))  # noqa: T201
+        print(wrapped(f"note: {note}"))  # noqa: T201

@@ -38,7 +38,7 @@ from rayeval.errors import (
     RayevalError,
     text_of,
 )
-from rayeval.report.plain import printable
+from rayeval.report.lines import tell
 
 UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """Click's base of usage errors; newer versions of typer carry a copy of click of their own."""
@@ -100,7 +100,7 @@ def _written(arguments: list[str]) -> int:
     except BrokenPipeError:
         code = code or EXIT_INFRASTRUCTURE
     except OSError as error:
-        print(f"rayeval: can't write to stdout: {error}", file=sys.stderr)  # noqa: T201
+        tell(f"rayeval: can't write to stdout: {error}")
         code = EXIT_INFRASTRUCTURE
     else:
         return code
@@ -137,7 +137,7 @@ def run_command(arguments: list[str]) -> int:
 def _fail(arguments: list[str], kind: str, message: str, code: int, *, said: bool = False) -> int:
     """The message on stderr and, with --json, as the document on stdout."""
     if not said:
-        print(f"rayeval: {printable(message)}", file=sys.stderr)  # noqa: T201
+        tell(f"rayeval: {message}")
     if "--json" in arguments:
         document: dict[str, Any] = {"error": {"kind": kind, "message": message, "exit_code": code}}
         print_json(document)

@@ -30,7 +30,12 @@ Sets = Annotated[
 ]
 Store = Annotated[
     str | None,
-    typer.Option("--store", metavar="DIR", help="Where stage outputs are kept [RUNS/.store]."),
+    typer.Option(
+        "--store",
+        metavar="DIR",
+        show_default="RUNS/.store",
+        help="Where what was computed is kept, and taken from again.",
+    ),
 ]
 Ray = Annotated[bool, typer.Option("--ray", help="Run on a Ray started for this command.")]
 RayAddress = Annotated[
@@ -38,7 +43,8 @@ RayAddress = Annotated[
     typer.Option("--ray-address", metavar="A", help="Run on that Ray cluster (`auto`: this one)."),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Override placement.workers.")
+    int | None,
+    typer.Option("--workers", min=1, help="How many compute at once; overrides placement.workers."),
 ]
 
 
@@ -52,6 +58,13 @@ def print_json(document: Any) -> None:
     print(text)  # noqa: T201
 
 
+def one_screen() -> bool:
+    """Whether what is said on stderr stands above what is printed."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
 def say(text: str) -> None:
     """A message for people, on stderr."""
-    print(text, file=sys.stderr)  # noqa: T201
+    from rayeval.report.lines import tell
+
+    tell(text)

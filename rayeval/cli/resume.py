@@ -24,5 +24,8 @@ def resume(
 
     with Bars() as bars:
         result = resume_run(run, runs, bars, ray=ray, ray_address=ray_address, workers=workers)
-    options.print_json(result.summary()) if json else print(run_text(result))  # noqa: T201
+    if json:
+        options.print_json(result.summary())
+    else:
+        print(run_text(result, told=options.one_screen()))  # noqa: T201
     return exit_code(result.summary()["status"])

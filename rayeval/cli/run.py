@@ -52,7 +52,10 @@ def run(
         return EXIT_PASS
     with Bars() as bars:
         result = run_config(loaded, where, bars)
-    options.print_json(result.summary()) if json else print(run_text(result))  # noqa: T201
+    if json:
+        options.print_json(result.summary())
+    else:
+        print(run_text(result, told=options.one_screen()))  # noqa: T201
     return exit_code(result.summary()["status"])
 
 

@@ -33,64 +33,125 @@ class Refusals(StrEnum):
 
 
 def score(
-    golden: Annotated[str, typer.Option("--golden", metavar="G", help="The golden set.")],
+    golden: Annotated[
+        str,
+        typer.Option(
+            "--golden",
+            metavar="G",
+            help="Questions with their gold: .jsonl, .csv, .parquet, or a file of --format's tool.",
+        ),
+    ],
     trace: Annotated[
-        list[str], typer.Option("--trace", metavar="T", help="What your pipeline left; repeatable.")
+        list[str],
+        typer.Option(
+            "--trace",
+            metavar="T",
+            help="What your pipeline found, and maybe answered; repeatable: one trace in parts.",
+        ),
     ],
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="F", help="Who wrote it; listed below [rayeval's own]."),
+        typer.Option(
+            "--format",
+            metavar="F",
+            show_default="rayeval's own",
+            help="The tool that wrote the trace, one of those listed below.",
+        ),
     ] = None,
     convention: Annotated[
-        Convention, typer.Option("--convention", help="Whose definitions of the metrics.")
+        Convention,
+        typer.Option(
+            "--convention",
+            help="Whose definitions the metrics follow; trec: trec_eval's, of a TREC run by qrels.",
+        ),
     ] = Convention.rayeval,
     corpus: Annotated[
         str | None,
-        typer.Option("--corpus", metavar="C", help="The documents: places text in them."),
+        typer.Option(
+            "--corpus",
+            metavar="C",
+            help="The documents, a folder or a file: quotes and passages are looked up in them.",
+        ),
     ] = None,
     chunks: Annotated[
         list[str] | None,
-        typer.Option("--chunks", metavar="FILE", help="Chunks that hits name by id; repeatable."),
+        typer.Option(
+            "--chunks",
+            metavar="FILE",
+            help="Where and what the chunks are that hits name by chunk_id; repeatable.",
+        ),
     ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
-            "--metrics", metavar="LIST", help="E.g. ndcg@10,recall@100 [all]: docs/metrics.md."
+            "--metrics",
+            metavar="LIST",
+            show_default="all, at every cutoff",
+            help="Only these, e.g. ndcg@10,recall@100: docs/metrics.md.",
         ),
     ] = None,
     relevant: Annotated[
-        int | None, typer.Option("--relevant", metavar="N", help="Lowest grade that is gold [2].")
+        int | None,
+        typer.Option(
+            "--relevant",
+            metavar="N",
+            show_default="2; 1 of qrels",
+            help="Evidence of this relevance (1 to 3) or more is gold.",
+        ),
     ] = None,
     cutoffs: Annotated[
         str | None,
-        typer.Option("--cutoffs", metavar="LIST", help="[1,5,10,20]; 1200tok: a budget."),
+        typer.Option(
+            "--cutoffs",
+            metavar="LIST",
+            show_default="1,5,10,20",
+            help="The k of the metrics, without --metrics; 1200tok: hits of 1200 tokens together.",
+        ),
     ] = None,
     sort: Annotated[
-        Sort | None, typer.Option("--sort", help="Order hits by score, not as they are listed.")
+        Sort | None,
+        typer.Option(
+            "--sort",
+            show_default="as they are listed",
+            help="Order hits by their scores; without it, scores that contradict the list are an "
+            "error.",
+        ),
     ] = None,
     role: Annotated[
         list[str] | None,
         typer.Option(
             "--role",
             metavar="STAGE=ROLE",
-            help="What a stage does [by its name]: arm, fused, reranked, context; repeatable.",
+            show_default="by its name",
+            help="What a stage of the trace does: arm, fused, reranked or context; repeatable.",
         ),
     ] = None,
     judge: Annotated[
         str | None,
-        typer.Option("--judge", metavar="FILE", help="YAML whose `judge:` judges the answers."),
+        typer.Option(
+            "--judge",
+            metavar="FILE",
+            show_default="nobody judges",
+            help="A YAML file whose part `judge:` says which model judges the answers.",
+        ),
     ] = None,
     refusals: Annotated[
         Refusals,
         typer.Option(
             "--refusals",
-            help="Unmarked answers that count as refusals: explained: with reasons too.",
+            help="Answers that are refusals where the trace doesn't say (`abstained`): those that "
+            "say nothing else (whole), or also say what is missing (explained).",
         ),
     ] = Refusals.whole,
     keep_trace: Annotated[
-        bool, typer.Option("--keep-trace", help="Keep every hit in the run, not only the first.")
+        bool,
+        typer.Option(
+            "--keep-trace", help="Keep every hit in the run, not only those up to the last cutoff."
+        ),
     ] = False,
-    name: Annotated[str, typer.Option("--name", help="Part of the run's id.")] = "score",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Part of the run's id, after its time.")
+    ] = "score",
     ray: options.Ray = False,
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
@@ -98,7 +159,9 @@ def score(
     runs: options.Runs = "runs",
     json: options.Json = False,
 ) -> int:
-    """Score what another pipeline left behind; leave an immutable run, as `run` does.
+    """Score what another pipeline left behind, by a golden set; leave a run, as `run` does.
+
+    `show`, `compare`, `gate` and `report` then say more of the run.
 
     Example: `rayeval score --golden golden.jsonl --trace trace.jsonl --metrics recall@5,mrr@10`
     """
@@ -129,7 +192,10 @@ def score(
     )
     with Bars() as bars:
         result = scored(golden, trace, how, bars)
-    options.print_json(result.summary()) if json else print(run_text(result))  # noqa: T201
+    if json:
+        options.print_json(result.summary())
+    else:
+        print(run_text(result, told=options.one_screen()))  # noqa: T201
     return exit_code(result.summary()["status"])
 
 

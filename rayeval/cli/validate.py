@@ -19,7 +19,7 @@ def validate(
     """
     from rayeval.execution.job import Options
     from rayeval.execution.validate import validate_config
-    from rayeval.report.plain import printable
+    from rayeval.report.lines import wrapped
     from rayeval.words import plural
 
     problems = validate_config(config, sets or (), Options(runs, store))
@@ -30,9 +30,9 @@ def validate(
         options.print_json({name: [p.json() for p in found] for name, found in rows.items()})
         return EXIT_INVALID if bad else EXIT_PASS
     for problem in bad:
-        print(f"problem  {printable(str(problem))}")  # noqa: T201
+        print(wrapped(f"problem  {problem}"))  # noqa: T201
     for problem in warnings:
-        print(f"warning  {printable(str(problem))}")  # noqa: T201
+        print(wrapped(f"warning  {problem}"))  # noqa: T201
     counts = f"{plural(len(bad), 'problem')}, {plural(len(warnings), 'warning')}"
     print(f"{counts} in {config}")  # noqa: T201
     return EXIT_INVALID if bad else EXIT_PASS

@@ -63,6 +63,7 @@ def stage_of(gate: Gate, run: Tables) -> str:
     Raises ConfigError for a metric or a stage that the run hasn't.
     """
     if gate.metric.partition(".")[0] == LATENCY:
+        _quantile(gate.metric)
         seen = run.select("latency", ["stage"])["stage"]
         timed: list[str] = seen.unique(maintain_order=True).to_list()
         every = [*timed, *measured_stages(run), "retrieval", "end_to_end"]

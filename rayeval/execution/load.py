@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from rayeval import files
 from rayeval.errors import ConfigError
 from rayeval.execution.config import RunConfig
+from rayeval.execution.keys import hint
 from rayeval.execution.values import parsed, refused
 from rayeval.golden.problems import shown as short
 from rayeval.judge.config import Judge
@@ -148,23 +148,12 @@ def _placed(key: Any, value: Any, base: str) -> Any:
     return place if named else value
 
 
-def _hint(name: str, place: str) -> str:
-    """What an unknown key may mean."""
-    known = _known()
-    if name in known:
-        group = place.rpartition(".")[0]
-        whole = f"; to change its kind, set all of it: --set '{group}={{kind: …}}'"
-        return f" here (other places or kinds have it){whole if group else ''}"
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
 def _plain(error: Mapping[str, Any], values: Any) -> str:
     """One pydantic error in plain words, with the nearest known name for an unknown key."""
     place = _place(error["loc"], values)
     kind, found = error["type"], error["input"]
     if kind == "extra_forbidden":
-        return f"{place}: unknown key{_hint(str(error['loc'][-1]), place)}"
+        return f"{place}: unknown key{hint(error['loc'], place)}"
     if kind == "missing":
         return f"{place}: missing"
     if kind == "union_tag_invalid":
@@ -190,27 +179,3 @@ def _place(loc: Sequence[str | int], values: Any) -> str:
         except (KeyError, IndexError, TypeError):
             values = None
     return ".".join(path)
-
-
-def _models(model: type[BaseModel]) -> Iterable[type[BaseModel]]:
-    """`model` and every model that its fields can hold."""
-    todo, seen = [model], set()
-    while todo:
-        current = todo.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        for info in current.model_fields.values():
-            todo += _inside(info.annotation)
-    return seen
-
-
-def _inside(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    arguments = cast("Iterable[Any]", getattr(annotation, "__args__", ()))
-    return [model for argument in arguments for model in _inside(argument)]
-
-
-def _known() -> list[str]:
-    return sorted({name for model in _models(RunConfig) for name in model.model_fields})

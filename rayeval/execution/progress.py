@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from rich.progress import (
 )
 
 from rayeval.execution.store import Commit
+from rayeval.report.lines import WIDTH, tell, wrapped
 from rayeval.words import plural, verb
 
 SLOW_S = 10.0
@@ -125,9 +125,10 @@ class Bars(AbstractContextManager["Bars"]):
     def say(self, text: str) -> None:
         """A line above the bars."""
         if self.live:
-            self.bars.console.print(text, highlight=False, markup=False)
+            lines = wrapped(text, min(WIDTH, self.bars.console.width))
+            self.bars.console.print(lines, highlight=False, markup=False, soft_wrap=True)
         else:
-            print(text, file=sys.stderr)  # noqa: T201
+            tell(text)
 
     def cached(self, name: str, rows: int) -> None:
         """What came from the store."""

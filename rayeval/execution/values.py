@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -28,6 +28,29 @@ def parsed(data: bytes | str, place: str) -> Any:
         raise ConfigError(f"{place} is not valid YAML: nested too deeply") from error
     except (yaml.YAMLError, ValueError, KeyError, AttributeError) as error:
         raise ConfigError(f"{place} is not valid YAML: {error}") from error
+
+
+def line_of(data: bytes | str, place: Sequence[str | int]) -> int | None:
+    """The line, from 1, of a YAML text on which the value at `place` begins, or what it lies in."""
+    node, line = yaml.compose(data, Loader=_Strict), None
+    for part in place:
+        if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+            continue
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        found = [(key, value) for key, value in pairs if key.value == str(part)]
+        if not found:
+            break
+        [(key, node)] = found
+        line = key.start_mark.line + 1
+    return line
+
+
+def place_text(place: Sequence[str | int]) -> str:
+    """`gates[1].min`: the second of the gates."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return "".join(parts).removeprefix(".")
 
 
 def refused(values: Any, place: str = "") -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 """A number, as YAML writes one: `yes` and `true` are none."""
@@ -13,6 +13,8 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 LIMITS = ("min", "max", "max_drop", "min_gain", "max_regressed")
 RELATIVE = ("max_drop", "min_gain", "max_regressed")
 """Limits that need a baseline."""
+Place = tuple[str | int, ...]
+"""Where something stands in a file: keys, and numbers from 0."""
 FLAT: dict[str, dict[str, Any]] = {
     "quality_gates": {},
     "performance_gates": {"stage": "end_to_end"},
@@ -47,7 +49,8 @@ class Gate(BaseModel):
     @model_validator(mode="after")
     def _has_a_limit(self) -> Self:
         if not self.limits:
-            raise ValueError(f"a gate on {self.metric} without a limit; give one of {LIMITS}")
+            named = f"{', '.join(LIMITS[:-1])} or {LIMITS[-1]}"
+            raise ValueError(f"a gate on {self.metric} without a limit; give it {named}")
         return self
 
     @property
@@ -74,6 +77,16 @@ class Gates(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     gates: tuple[Gate, ...] = Field(min_length=1)
+    _places: tuple[str, ...] = PrivateAttr(())
+
+    def placed(self, places: Sequence[str]) -> Self:
+        """With where each stands: `gates.yaml:3`."""
+        self._places = tuple(places)
+        return self
+
+    def place(self, number: int) -> str:
+        """What a message begins with that is of this gate; nothing where that isn't known."""
+        return f"{self._places[number]}: " if self._places else ""
 
     @model_validator(mode="before")
     @classmethod
@@ -81,26 +94,35 @@ class Gates(BaseModel):
         """The flat form as the full one: `quality_gates: {recall@20: {min: 0.9}}`."""
         if not isinstance(values, dict) or not FLAT.keys() & values.keys():
             return values
-        flat = [gate for section in FLAT for gate in _flat(section, values.get(section) or {})]
         rest = {key: value for key, value in values.items() if key not in FLAT}
-        full = rest.get("gates")
-        if full is not None and not isinstance(full, list):
-            raise ValueError("gates: expected a list of gates")
-        return {**rest, "gates": [*(full or []), *flat]}
+        return {**rest, "gates": [entry for _, entry in entries(values)]}
 
 
-def _flat(section: str, entries: Any) -> Iterator[dict[str, Any]]:
-    """`{metric: limits}`; the limits may name a stage, a slice and all else of a gate."""
-    if not isinstance(entries, dict):
-        raise ValueError(f"{section}: expected a metric and its limits on every line")
-    for metric, limits in entries.items():
-        if not isinstance(limits, dict):
-            raise ValueError(f"{section}.{metric}: expected limits such as {{min: 0.9}}")
-        renamed = {str(_RENAMED.get(key, key)): value for key, value in limits.items()}
-        yield {**FLAT[section], "metric": metric, **renamed}
+def entries(values: Mapping[str, Any]) -> list[tuple[Place, Any]]:
+    """The gates of a file in either form, each with its place there; what can be none as it is."""
+    full = values.get("gates")
+    if isinstance(full, list):
+        found: list[tuple[Place, Any]] = [(("gates", n), entry) for n, entry in enumerate(full)]
+    else:
+        found = [] if full is None else [(("gates",), full)]
+    for section in FLAT:
+        listed = values.get(section) or {}
+        if not isinstance(listed, dict):
+            found.append(((section,), listed))
+            continue
+        found += [((section, metric), _flat(section, metric, it)) for metric, it in listed.items()]
+    return found
 
 
-_RENAMED = {
+def _flat(section: str, metric: Any, limits: Any) -> Any:
+    """A metric and its limits, which may name a stage, a slice and all else of a gate."""
+    if not isinstance(limits, dict):
+        return limits
+    renamed = {str(RENAMED.get(key, key)): value for key, value in limits.items()}
+    return {**FLAT[section], "metric": metric, **renamed}
+
+
+RENAMED = {
     "max_drop_vs_main": "max_drop",
     "min_gain_vs_main": "min_gain",
     "max_regressed_vs_main": "max_regressed",

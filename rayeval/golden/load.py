@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rayeval.columns import combined, flatten
 from rayeval.errors import Problem
 from rayeval.golden.config import Format, Split
 from rayeval.golden.problems import Report
 from rayeval.golden.records import BLOCK_ROWS, format_of, records
 from rayeval.golden.rows import question_row
 from rayeval.tables import QUESTIONS, UNLABELLED
-from rayeval.words import plural
+from rayeval.words import plural, verb
 
 
 def load_questions(
@@ -39,21 +41,43 @@ def load_questions(
             block = []
     blocks.append(pa.Table.from_pylist(block, schema=QUESTIONS))
     table = pa.concat_tables(blocks).combine_chunks()
-    _say_unlabelled(table, report)
+    _say_unlabelled(table, report, relevant)
     return table.sort_by([("question_id", "ascending"), ("line", "ascending")]), report.problems
 
 
-def _say_unlabelled(questions: pa.Table, report: Report) -> None:
-    """One warning for all of them: there may be as many as questions."""
-    ids = questions.filter(pc.equal(questions["labels"], UNLABELLED))["question_id"]
-    if len(ids):
-        message = (
-            f"{len(ids)} of {plural(questions.num_rows, 'question')} not labelled yet (`labels: "
-            f"none`), "
-            f"e.g. {ids[0]}: they count for nothing that needs gold. `rayeval golden label RUN` "
-            "gives them evidence, from the hits of a run of this golden set"
-        )
-        report.at(None).problem("unlabelled", message, warning=True)
+def _say_unlabelled(questions: pa.Table, report: Report, relevant: int) -> None:
+    """One warning for all of them, and one for those with evidence that is just not good enough:
+    there may be as many as questions."""
+    open_ = pc.equal(combined(questions["labels"]), UNLABELLED).to_numpy(zero_copy_only=False)
+    rows, evidence = flatten(questions["evidence"])
+    best = np.zeros(questions.num_rows, int)
+    np.maximum.at(best, rows, evidence.field("relevance").to_numpy(zero_copy_only=False))
+    for kind, flags in (("unlabelled", best == 0), ("below_relevant", best > 0)):
+        ids = questions["question_id"].filter(pa.array(open_ & flags))
+        if not len(ids):
+            continue
+        of, first = plural(questions.num_rows, "question"), str(ids[0])
+        said = _unlabelled(first)
+        if kind != "unlabelled":
+            said = _below(len(ids), first, relevant, int(best[open_ & flags].min()))
+        report.at(None).problem(kind, f"{len(ids)} of {of} {said}", warning=True)
+
+
+def _unlabelled(first: str) -> str:
+    return (
+        f"not labelled yet (`labels: none`), e.g. {first}: they count for nothing that needs gold. "
+        "`rayeval golden label RUN` gives them evidence, from the hits of a run of this golden set"
+    )
+
+
+def _below(n: int, first: str, relevant: int, least: int) -> str:
+    """least: of the best relevance of each."""
+    have = verb(n, "has", "have")
+    return (
+        f"{have} evidence, but none of relevance {relevant} or more, e.g. {first}: they count for "
+        f"nothing that needs gold. What is gold is yours to say: with `score --relevant {least}` "
+        f"(`metrics: {{relevant: {least}}}` in a configuration) all of them have some"
+    )
 
 
 def in_splits(questions: pa.Table, splits: Sequence[Split] | None) -> pa.Table:

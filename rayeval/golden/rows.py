@@ -27,8 +27,8 @@ def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dic
     if row is None:
         return None
     evidence, complete = evidence_of(row, unfit, record)
-    gold = any(entry["relevance"] >= relevant for entry in evidence)
-    for kind, message in _faults(row, unfit, gold=gold, complete=complete, relevant=relevant):
+    best = max((entry["relevance"] for entry in evidence), default=0)
+    for kind, message in _faults(row, unfit, best=best, complete=complete, relevant=relevant):
         record.problem(kind, message)
     if not (row.question or "").strip() or record.question_id is None:
         return None
@@ -37,15 +37,20 @@ def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dic
         "question_id": record.question_id,
         "answerable": row.answerable is not False,
         "evidence": evidence,
+        "labels": _labels(row, below=0 < best < relevant),
         "file": report.file,
         "line": line,
     }
 
 
 def _faults(
-    row: Row, unfit: set[str], *, gold: bool, complete: bool, relevant: int
+    row: Row, unfit: set[str], *, best: int, complete: bool, relevant: int
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a row whose fields fit one by one, as (kind, message)."""
+    """What is wrong with a row whose fields fit one by one, as (kind, message).
+
+    best: the highest relevance of its evidence, 0 without any.
+    """
+    gold = best >= relevant
     if row.question is None and "question" not in unfit:
         yield "missing_field", "`question` is missing"
     if row.question is not None and not row.question.strip():
@@ -53,17 +58,25 @@ def _faults(
     if row.answer is not None and row.reference_answer is not None:
         yield "field_twice", "`answer` and `reference_answer` are one field; keep one"
     yield from _slice_faults(row)
-    best = f"evidence of relevance {relevant} or more"
+    needed = f"evidence of relevance {relevant} or more"
     if gold and row.answerable is False:
-        yield "unanswerable_with_gold", f"unanswerable, yet there is {best}; grade it lower"
+        fix = "if that answers it, drop `answerable: false`; if not, drop it or grade it lower"
+        fix += ", or say that gold begins above it (`metrics.relevant`, --relevant)" * (best < 3)
+        yield "unanswerable_with_gold", f"unanswerable, yet there is {needed}: {fix}"
     if row.labels == UNLABELLED:
         if gold:
-            yield "labelled", f"`labels` is none, yet there is {best}; say `labels: partial`"
+            yield "labelled", f"`labels` is none, yet there is {needed}; say `labels: partial`"
         if row.answerable is False:
             yield "labelled", "unanswerable, and so not to be labelled; leave `labels` out"
-    elif not gold and complete and row.answerable is not False and "answerable" not in unfit:
+    elif not best and complete and row.answerable is not False and "answerable" not in unfit:
         fix = "add some, say `labels: none` to add it later, or `answerable: false`"
-        yield "answerable_without_evidence", f"answerable, yet there is no {best}; {fix}"
+        yield "answerable_without_evidence", f"answerable, yet there is no {needed}; {fix}"
+
+
+def _labels(row: Row, *, below: bool) -> str:
+    """How far it is labelled. Where evidence is all `below` gold, nobody knows what is gold, and
+    where that begins is not for the question to say: it is no more unanswerable than unlabelled."""
+    return UNLABELLED if below and row.answerable is not False else row.labels or "partial"
 
 
 def _slice_faults(row: Row) -> Iterator[tuple[str, str]]:
@@ -91,7 +104,6 @@ def _fields(row: Row, record: Record) -> dict[str, Any]:
         "origin": row.origin or _origin(row.created_from, record),
         "created_from": row.created_from,
         "validated": row.validated or False,
-        "labels": row.labels or "partial",
         "split": row.split,
         "cluster": row.cluster,
         "asked_at": row.asked_at,

@@ -2,9 +2,10 @@
 
 Mapping. A query of the qrels is a question; its `split` is the qrels file's name, where that is a
 split's. Each judged document is whole-document evidence and a group of its own. Grades that are all
-0 or 1 become 0 and 3; else they must be 0 to 3 and are kept. `_id` is the id, `title` stays apart
-from `text`. Queries without judgements belong to other splits and are left out; a query none of
-whose documents is gold becomes unanswerable.
+0 or 1 become 0 and 3; else they must be 0 to 3 and are kept (BEIR calls 1 and more relevant, so
+they are scored with `--relevant 1`). `_id` is the id, `title` stays apart from `text`. Queries
+without judgements belong to other splits and are left out; a query of which no document is graded
+above 0 is not labelled (`labels: none`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import polars as pl
 from rayeval.errors import DataError, Problem
 from rayeval.files import is_folder, list_files
 from rayeval.interop.cells import ROW, cells, located
-from rayeval.interop.grades import RELEVANT, judged_questions, relevances
+from rayeval.interop.grades import graded, judged_questions
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Parts, Problems, distinct_documents
 from rayeval.interop.reading import records
@@ -42,12 +43,12 @@ def read(paths: Sequence[str]) -> Imported:
     _check_once(judged, problems)
     if problems:
         raise DataError(problems, foreign=True)
-    relevance, note = relevances(judged["grade"])
-    judged = judged.with_columns(relevance=relevance)
+    found = graded(judged)
     return Imported(
-        questions=judged_questions(judged, texts),
+        questions=judged_questions(found.judged, texts),
         documents=_documents(corpus, problems) if corpus else None,
-        notes=[note, *_notes(judged, len(texts))],
+        notes=[*found.notes, *_notes(judged, len(texts))],
+        relevant=found.relevant,
         places=places,
         problems=problems,
     )
@@ -148,11 +149,6 @@ def _documents(paths: Sequence[str], problems: list[Problem]) -> Iterator[dict[s
 
 def _notes(judged: pl.DataFrame, n_queries: int) -> Iterator[str]:
     yield "a judged document is evidence as a whole, and a group of its own"
-    best = judged.group_by("question_id").agg(pl.col("relevance").max())
-    if n_queries > len(best):
-        n = n_queries - len(best)
+    if n := n_queries - judged["question_id"].n_unique():
         told = verb(n, "has no judgement and is", "have no judgement and are")
         yield f"{plural(n, 'query', 'queries')} {told} left out"
-    if without := int((best["relevance"] < RELEVANT).sum()):
-        have = verb(without, "has", "have")
-        yield f"{plural(without, 'question')} {have} no document of relevance 2 or 3: unanswerable"

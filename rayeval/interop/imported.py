@@ -37,6 +37,9 @@ class Imported:
     """What the mapping decided, in words for the user (`grade 1 became relevance 3`)."""
     of_gold: Sequence[str] = ()
     """The same, of what matters only where its questions are the golden set."""
+    relevant: int | None = None
+    """From which relevance the format itself calls a document relevant, where that is not what
+    `metrics.relevant` is if nobody says."""
     either: bool = False
     """The trace's `source_id` may be ids of chunks: the format has one kind of id."""
     made: bool = False

@@ -7,7 +7,8 @@ object's `documents` (`results`, …). GENERATION is the LLM. A trace's row, wit
 `output` and `metadata`, is the root. Inputs are taken where they are text, or an object with
 `question`, `query` or `input`; outputs too, with `answer`, `response`, … A dataset item (a row with
 `expectedOutput`) is a question with its reference answer, and comes without evidence (`labels:
-none`), to be labelled; its id is made of the question, as a trace's is, so that they meet. Camel
+none`), to be labelled; it keeps its id (without one, that is made of the question). A trace's
+question has an id made of its text, by which a score joins it with the item of that text. Camel
 case and snake case are one; fields may hold JSON as text, and a page of the API is what its `data`
 lists.
 """
@@ -101,7 +102,7 @@ def _item(record: Record) -> Parts:
         raise record.wrong("input", record.get("input"), "text, or an object with a question")
     expected = record.get("expected_output")
     row: Row = {
-        "question_id": made_question_id(question),
+        "question_id": record.name("id") or made_question_id(question),
         "question": question,
         "reference_answer": _text(expected, SAID),
         "labels": UNLABELLED,

@@ -11,15 +11,12 @@ import polars as pl
 
 from rayeval.errors import RunError
 from rayeval.report.answers import answer_lines, answers_json
+from rayeval.report.hit_lines import hit_lines
 from rayeval.report.judgements import judgement_lines, judgements_json
+from rayeval.report.lines import wrapped
 from rayeval.report.passages import stated_text
-from rayeval.report.plain import printable, shortened
+from rayeval.report.plain import shortened
 from rayeval.report.tables import Tables
-from rayeval.words import percent
-
-TOP = 5
-ID = 40
-"""Characters of a chunk's id that are shown; ours have 32."""
 
 DETAILS = (("depth", "depth"), ("group", "group_id"))
 
@@ -68,10 +65,11 @@ def question_text(run: Tables, question_id: str) -> str:
     needed = {item["evidence_id"]: item["needed"] for item in facts["evidence"]}
     for name, stage in facts["stages"].items():
         lines += ["", f"{name}: {_stage_line(stage, needed)}"]
-        lines += [_hit_line(hit) for hit in _worth_reading(stage["hits"], needed)]
+        finding = {hit["rank"] for hit in stage["hits"] if _finds(hit["covers"], needed)}
+        lines += hit_lines(stage["hits"], finding)
     lines += answer_lines(facts["answers"])
     lines += judgement_lines(facts["judgements"])
-    return printable("\n".join(lines))
+    return wrapped("\n".join(lines))
 
 
 def _row(questions: pl.DataFrame, question_id: str, run_id: str) -> dict[str, Any]:
@@ -207,28 +205,3 @@ def _finds(covers: Mapping[str, float], needed: Mapping[str, float]) -> bool:
 
 def _ranks(ranks: Sequence[int]) -> str:
     return ", ".join(map(str, ranks[:6])) + (", …" if len(ranks) > 6 else "")
-
-
-def _worth_reading(
-    hits: Sequence[Mapping[str, Any]], needed: Mapping[str, float]
-) -> list[Mapping[str, Any]]:
-    """The first of them, and gold that is found further down."""
-    below = [hit for hit in hits[TOP:] if _finds(hit["covers"], needed)]
-    return [*hits[:TOP], *below[:TOP]]
-
-
-def _named(hit: Mapping[str, Any]) -> str:
-    """A hit's source and its own id: whoever asks by chunk ids looks for these."""
-    source, chunk = hit["source_id"], hit["chunk_id"]
-    return str(chunk) if source in (None, chunk) else f"{source}  {shortened(chunk, ID)}"
-
-
-def _hit_line(hit: Mapping[str, Any]) -> str:
-    covers = " ".join(f"{name} {percent(share)}" for name, share in hit["covers"].items())
-    mark = f"  ◀ {covers}" if covers else ""
-    score = " " * 9 if hit["score"] is None else f"{hit['score']:>9.4f}"
-    page = f" page {', '.join(map(str, hit['pages']))}" if hit["pages"] else ""
-    lines = [f"  {hit['rank']:>3} {score}  {_named(hit)}{page}{mark}"]
-    if hit["text"]:
-        lines.append(f"                 {shortened(hit['text'])}")
-    return "\n".join(lines)

@@ -12,19 +12,24 @@ from rich.table import Table
 from rich.text import Text
 
 from rayeval.report.judgements import judge_text
+from rayeval.report.lines import WIDTH
 from rayeval.report.overview import Overview, overview
 from rayeval.report.plain import printable
 from rayeval.report.shown import Shown
 from rayeval.report.tables import Tables
 from rayeval.words import percent, plural
 
-WIDTH = 100
+WARNINGS = 5
+"""Warnings that are shown."""
 ABREAST = 6
 """Metrics beside each other in a table."""
 
 
-def run_text(run: Tables) -> str:
-    """The whole overview."""
+def run_text(run: Tables, *, told: bool = False) -> str:
+    """The whole overview.
+
+    told: the same screen has its warnings already.
+    """
     facts = overview(run)
     parts: list[RenderableType] = [
         Text(f"{facts.title}\n{facts.counts}; {facts.corpus}", style="bold"),
@@ -45,7 +50,7 @@ def run_text(run: Tables) -> str:
     if facts.latency:
         parts.append(titled("Latency in ms", _latency(facts)))
     if facts.warnings:
-        parts.append(listed(plural(len(facts.warnings), "warning"), facts.warnings[:5]))
+        parts.append(_warnings(facts.warnings, told=told))
     parts.append(listed("Look at next", facts.next or ("no question was lost",)))
     parts.append(Text(f"\nrayeval show {run.run_id} QUESTION reads one of them; files: {run.path}"))
     return rendered(parts)
@@ -181,6 +186,15 @@ def _latency(facts: Overview) -> _Plain:
     for stage, mode, median, high, n in facts.latency:
         table.row(stage, f"{median:.1f}", f"{high:.1f}", str(n), mode)
     return table
+
+
+def _warnings(warnings: Sequence[str], *, told: bool) -> RenderableType:
+    title = plural(len(warnings), "warning")
+    if told:
+        return Text(f"\n{title}, said above", style="bold")
+    rest = len(warnings) - WARNINGS
+    more = [f"… {rest:,} more, in the run's manifest.json"] if rest > 0 else []
+    return listed(title, [*warnings[:WARNINGS], *more])
 
 
 def listed(title: str, lines: Sequence[str]) -> Group:

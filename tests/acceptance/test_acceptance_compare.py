@@ -148,6 +148,20 @@ def test_one_gate(folder, gate, code, says):
     assert says in json.dumps(said.json)
 
 
+def test_every_gate_on_what_the_run_has_not_is_named_at_once(folder):
+    _, new = runs_of(folder)
+    gates = ["recal@5", "recall@5, stage: bm52", "recall@5, slice: nope", "latency_ms", "recall@5"]
+    lines = [f"  - {{metric: {gate}, min: 0.1}}" for gate in gates]
+    (folder / "many.yaml").write_text("\n".join(["gates:", *lines]))
+    said = command("gate", new, "--gates", folder / "many.yaml", "--runs", folder / "runs")
+    assert said.code == 2
+    found = said.json["error"]["message"].split("\n")
+    begin = f"{folder}/many.yaml"
+    assert [line.removeprefix(begin)[:3] for line in found] == [":2:", ":3:", ":5:", ":4:"]
+    for line, says in zip(found, ("'recall@5'", "'bm25'", "latency_ms.p95", "'nope'"), strict=True):
+        assert says in line
+
+
 def test_a_baseline_by_name_and_back(folder):
     base, new = runs_of(folder)
     runs = folder / "runs"

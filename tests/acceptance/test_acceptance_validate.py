@@ -39,7 +39,7 @@ WRONG = {
     "inverted": of({"source_id": "a", "start_char": 9, "end_char": 5}),
     "unanswerable": of({"source_id": "a"}, answerable=False),
     "without": {"question": "x"},
-    "without-gold": of({"source_id": "a", "relevance": 1}),
+    "without-gold": of({"source_id": "a", "relevance": 0}),
     "four": of({"source_id": "a", "relevance": 4}),
     "minus": of({"source_id": "a", "relevance": -1}),
 }

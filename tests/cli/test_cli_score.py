@@ -42,7 +42,7 @@ def test_a_wrong_trace_is_exit_2_and_leaves_no_run(place, capsys):
     assert run_command([*WORDS, "--json"]) == 2
     said = capsys.readouterr()
     assert json.loads(said.out)["error"]["kind"] == "DataError"
-    assert "trace.jsonl:1 [q] wrong_type" in said.err
+    assert "trace.jsonl:1 [q] wrong_type" in " ".join(said.err.split())
     assert not list((place / "runs").glob("2*"))
 
 

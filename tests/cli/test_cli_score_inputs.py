@@ -24,17 +24,84 @@ def said(capsys, *arguments):
     with pytest.raises(SystemExit) as stopped:
         main(list(map(str, arguments)))
     assert stopped.value.code == 2
-    return capsys.readouterr().err
+    return " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("golden", [".", "qrels/test.tsv"])
-@pytest.mark.parametrize("more", [[], ["--format", "trec"], ["--format", "beir"],
-                                  ["--convention", "trec"]])  # fmt: skip
+@pytest.mark.parametrize("more", [[], ["--format", "trec"], ["--format", "beir"]])
 def test_beir_leads_to_its_import(beir, capsys, golden, more):
     path, trace = beir / golden, beir.parent / "run.txt"
     error = said(capsys, "score", "--golden", path, "--trace", trace, *more,
                  "--runs", beir.parent / "runs")  # fmt: skip
     assert f"`rayeval golden import beir {beir} --out DIR`, then --golden DIR/golden.jsonl" in error
+
+
+@pytest.fixture
+def graded(beir):
+    """Of three grades: the best document of question 2 has a 1."""
+    rows = [json.dumps({"_id": name, "text": f"How {name}?"}) for name in ("1", "2")]
+    (beir / "queries.jsonl").write_text("\n".join(rows))
+    (beir / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\td\t2\n2\te\t1\n")
+    (beir.parent / "run.txt").write_text("1 Q0 d 1 9 mine\n2 Q0 d 1 9 mine\n2 Q0 e 2 8 mine\n")
+    return beir
+
+
+def ran(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(map(str, arguments)))
+    assert stopped.value.code == 0
+    return capsys.readouterr()
+
+
+def test_an_import_says_the_flag_with_which_its_grades_are_what_they_were(graded, capsys):
+    mine, trace = graded.parent / "mine", graded.parent / "run.txt"
+    told = ran(capsys, "golden", "import", "beir", graded, "--out", mine).out
+    assert "score with `--relevant 1`" in told and "unanswerable" not in told
+    score = ["score", "--golden", mine / "golden.jsonl", "--trace", trace, "--format", "trec",
+             "--runs", graded.parent / "runs", "--metrics", "mrr@5", "--json"]  # fmt: skip
+    found = {}
+    for flags in ([], ["--relevant", "1"], ["--relevant", "2"], ["--relevant", "3"]):
+        means = json.loads(ran(capsys, *score, *flags).out)["metrics"]["trace"]["mrr@5"]
+        found[" ".join(flags)] = (means["mean"], means["n"], means["n_undefined"])
+    assert found == {"": (1, 1, 1), "--relevant 1": (0.75, 2, 0), "--relevant 2": (1, 1, 1),
+                     "--relevant 3": (None, 0, 2)}  # fmt: skip
+
+
+def test_judgements_as_golden_set_are_scored_by_their_own_convention(graded, capsys):
+    rows = "1 0 d 2\n2 0 e 1\n"
+    (graded.parent / "qrels.txt").write_text(rows)
+    score = ["score", "--golden", graded.parent / "qrels.txt", "--trace", graded.parent / "run.txt",
+             "--format", "trec", "--runs", graded.parent / "runs", "--json"]  # fmt: skip
+    printed = ran(capsys, *score, "--metrics", "mrr@5")
+    assert json.loads(printed.out)["metrics"]["trace"]["mrr@5"]["mean"] == 0.75
+    assert "gold is relevance 1 or more, as trec_eval and BEIR have it" in " ".join(
+        printed.err.split()
+    )
+    printed = ran(capsys, *score, "--metrics", "mrr@5", "--relevant", "2")
+    assert json.loads(printed.out)["metrics"]["trace"]["mrr@5"]["mean"] == 1
+
+
+def test_the_trec_convention_takes_beirs_judgements(graded, capsys):
+    score = ["score", "--golden", graded / "qrels" / "test.tsv", "--trace",
+             graded.parent / "run.txt", "--convention", "trec", "--runs", graded.parent / "runs",
+             "--metrics", "recip_rank", "--json"]  # fmt: skip
+    found = json.loads(ran(capsys, *score).out)["metrics"]["trace"]["recip_rank"]
+    assert (found["mean"], found["n"]) == (0.75, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("golden.jsonl", '{"question": "How?", "answerable": false}\n'),
+        ("golden.csv", "question_id,question\n1,How?\n"),
+    ],
+)
+def test_the_trec_convention_says_how_a_golden_set_becomes_judgements(beir, capsys, name, text):
+    (beir.parent / name).write_text(text)
+    error = said(capsys, "score", "--golden", beir.parent / name, "--trace",
+                 beir.parent / "run.txt", "--convention", "trec")  # fmt: skip
+    assert "scores on TREC's judgements (qrels), `query 0 document grade` a line" in error
+    assert "`rayeval export RUN --format trec --out DIR`" in error
 
 
 def test_another_folder_is_no_golden_set(beir, capsys):

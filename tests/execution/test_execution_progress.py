@@ -42,4 +42,4 @@ def test_measuring_latency_is_announced(project, tmp_path, capsys):
             bars,
         )
     asked = len(QUESTIONS)
-    assert f"{asked} questions, measured one at a time" in capsys.readouterr().err
+    assert f"{asked} questions, measured one at a time" in " ".join(capsys.readouterr().err.split())

@@ -28,7 +28,8 @@ def imported(tmp_path, monkeypatch, capsys):
         (tmp_path / f"ko.{kind}.jsonl").write_text(json.dumps(row))
     files = ["ko.relevant.jsonl", "ko.non_relevant.jsonl"]
     assert run_command(["golden", "import", "nomiracl", *files, "--out", "."]) == 0
-    assert "grade the run's hits with `golden label RUN`" in capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
+    assert "grade the run's hits with `golden label RUN`" in told
     return tmp_path
 
 

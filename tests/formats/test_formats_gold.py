@@ -205,7 +205,7 @@ def test_a_missing_extra_is_an_error_that_names_the_command(folder, capsys, monk
     monkeypatch.setattr(readers, "version", gone)
     code = run_command(["run", str(folder / "rayeval.yaml"), "--runs", str(folder / "none")])
     assert code == 2
-    said = capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
     assert "needs" in said
     assert "pip install 'rayeval[documents]'" in said
     assert not list((folder / "none").glob("2*"))

@@ -5,6 +5,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
+from rayeval.errors import ConfigError
+from rayeval.execution.decide.gating import read_gates
 from rayeval.gates.config import Gate, Gates
 from rayeval.gates.verdicts import EXIT_CODES, Measured, overall, verdict
 
@@ -153,3 +155,57 @@ def test_the_flat_form_beside_an_empty_full_one():
 def test_what_is_no_file_of_gates(wrong):
     with pytest.raises(ValidationError):
         Gates.model_validate(wrong)
+
+
+FILE = """\
+gates:
+  - {metric: recall@5, min: 0.8}
+  - {metric: recall@5, minimum: 0.3, stge: context}
+  - {metric: recall@5}
+  - {metric: recall@5, min: yes, scope: sett}
+  - recall@5
+quality_gates:
+  mrr@10: 0.5
+  hit@1: {max_drop_vs_main: x}
+performance_gates: 7
+gatess: 3
+"""
+
+
+def test_everything_wrong_with_a_file_is_said_at_once_where_it_stands(tmp_path):
+    path = tmp_path / "gates.yaml"
+    path.write_text(FILE)
+    with pytest.raises(ConfigError) as error:
+        read_gates(str(path))
+    found = [line.removeprefix(f"{path}:") for line in str(error.value).split("\n")]
+    assert found[0].startswith("3: gates[1].minimum: unknown key; did you mean min?; a gate takes "
+                               "name, metric, stage, slice, min, max,")  # fmt: skip
+    assert found[1:] == [
+        "3: gates[1].stge: unknown key; did you mean stage?",
+        "4: gates[2]: a gate on recall@5 without a limit; give it min, max, max_drop, min_gain or "
+        "max_regressed",
+        "5: gates[3].min: expected a number, found true",
+        "5: gates[3].scope: expected 'set' or 'population', found 'sett'",
+        "6: gates[4]: expected a gate such as {metric: recall@5, min: 0.8}, found 'recall@5'",
+        "8: quality_gates.mrr@10: expected limits such as {min: 0.8}, found 0.5",
+        "9: quality_gates.hit@1.max_drop_vs_main: expected a number, found 'x'",
+        "10: performance_gates: expected metrics, each with limits such as {min: 0.8}, found 7",
+        "11: gatess: unknown key; did you mean gates?; a file of gates takes gates, quality_gates, "
+        "performance_gates",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("", "expected `gates:`, a list of gates such as", id="an empty file"),
+        pytest.param("gates: []", ":1: gates: expected at least one gate", id="no gate"),
+        pytest.param("gates: 5", ":1: gates: expected a list of gates, found 5", id="no list"),
+    ],
+)
+def test_a_file_without_gates(tmp_path, text, says):
+    path = tmp_path / "gates.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_gates(str(path))
+    assert says in str(error.value)

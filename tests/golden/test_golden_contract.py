@@ -178,7 +178,7 @@ PROBLEMS = [
     pytest.param(asked(answer="x", reference_answer="y"), "field_twice", "`answer`", "", id="two answers"),
     pytest.param(asked(answerable=False), "unanswerable_with_gold", "", "", id="unanswerable with gold"),
     pytest.param(asked(evidence=[]), "answerable_without_evidence", "", "", id="answerable without any"),
-    pytest.param(asked(evidence=[{**EVIDENCE, "relevance": 1}]), "answerable_without_evidence", "", "", id="answerable, off topic"),
+    pytest.param(asked(evidence=[{**EVIDENCE, "relevance": 0}]), "answerable_without_evidence", "", "", id="answerable, irrelevant"),
     pytest.param(
         asked(evidence=[{**EVIDENCE, "evidence_id": "e2"}, EVIDENCE]),
         "duplicate_evidence_id", "'e2'", "", id="a name that counting gives too",
@@ -227,6 +227,33 @@ def test_labelled_negatives_are_fine(load):
 def test_what_is_gold_is_configured(load, relevant, kinds):
     row = asked(answerable=False, evidence=[{**EVIDENCE, "relevance": 1}])
     assert [p.kind for p in load(row, relevant=relevant)[1]] == kinds
+
+
+GRADED = [asked(question_id=f"q{best}", evidence=[{**EVIDENCE, "relevance": best}])
+          for best in (1, 2, 3)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("relevant", "labels", "said"),
+    [
+        pytest.param(1, ["partial"] * 3, None, id="all have gold"),
+        pytest.param(2, ["none", "partial", "partial"], "1 of 3 questions has evidence, but none of relevance 2 or more, e.g. q1", id="1 is not gold"),
+        pytest.param(3, ["none", "none", "partial"], "with `score --relevant 1`", id="the flag that helps all"),
+    ],
+)  # fmt: skip
+def test_where_gold_begins_makes_no_question_unanswerable(load, relevant, labels, said):
+    table, problems = load(*GRADED, relevant=relevant)
+    assert table["answerable"].to_pylist() == [True] * 3
+    assert table["labels"].to_pylist() == labels
+    assert [(p.kind, p.warning) for p in problems] == [("below_relevant", True)] * bool(said)
+    assert said is None or said in problems[0].message
+
+
+def test_evidence_of_an_unanswerable_question_is_not_to_be_graded_away(load):
+    row = asked(answerable=False, evidence=[{**EVIDENCE, "relevance": 1}])
+    [problem] = load(row, relevant=1)[1]
+    assert "if that answers it, drop `answerable: false`" in problem.message
+    assert "--relevant" in problem.message
 
 
 def test_duplicate_ids_name_both_lines(load):

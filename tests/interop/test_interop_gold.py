@@ -76,7 +76,6 @@ def test_beir_binary_grades_become_three_and_say_so(beir):
         {
             "question_id": "q1",
             "question": "Which?",
-            "answerable": True,
             "evidence": [{"source_id": "d1", "relevance": 3}, {"source_id": "2", "relevance": 0}],
             "split": "test",
         }
@@ -92,10 +91,21 @@ def test_beir_binary_grades_become_three_and_say_so(beir):
 
 
 def test_beir_graded_judgements_are_kept(beir):
-    questions, *_ = read("beir", beir("q1\td1\t2\r\n7\t2\t1\r\n", split="other"))
+    folder = beir("q1\td1\t2\r\n7\t2\t1\r\n", split="other")
+    questions, *_ = read("beir", folder)
     assert [e["relevance"] for q in questions for e in q["evidence"]] == [2, 1]
-    assert [q["answerable"] for q in questions] == [True, False]
+    assert not any(q.keys() & {"answerable", "labels"} for q in questions)  # 1 is for us to say
     assert "split" not in questions[0]
+    found = formats()["beir"].read([folder])
+    assert (found.relevant, found.notes[0]) == (1, "grades 0 to 3 are kept as relevance")
+
+
+def test_beir_query_of_which_no_document_is_relevant_is_not_labelled(beir):
+    folder = beir("q1\td1\t2\n7\t2\t0\n")
+    first, second = read("beir", folder)[0]
+    assert "labels" not in first and second["labels"] == "none" and "answerable" not in second
+    assert any("1 question is not labelled (no document is graded above 0)" in note
+               for note in formats()["beir"].read([folder]).notes)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -529,7 +539,7 @@ def test_a_failed_import_leaves_no_folder(tmp_path, capsys):
     (tmp_path / "there").mkdir()
     for out in (tmp_path / "new" / "deep", tmp_path / "there"):
         assert run_command(["golden", "import", "ragas", str(wrong), "--out", str(out)]) == 2
-    said = capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
     assert "… and 5 more: 5 missing_field" in said and "validate" not in said
     assert not (tmp_path / "new").exists()
     assert list((tmp_path / "there").iterdir()) == []
@@ -544,5 +554,5 @@ def test_a_folder_in_place_of_a_file_is_called_one(tmp_path, capsys):
             run_command(["golden", "import", format_, str(folder), "--out", str(tmp_path / "o")])
             == 2
         )
-        said = capsys.readouterr().err
+        said = " ".join(capsys.readouterr().err.split())
         assert f"this is a folder, expected {kinds}; in it is questions_df.csv" in said

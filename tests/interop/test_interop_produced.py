@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import rayeval
 from rayeval.ids import made_question_id
 from rayeval.interop import formats
 from rayeval.interop.out.ours import write_imported
@@ -128,13 +129,19 @@ def test_langfuse_observations(file):
     ]  # fmt: skip
 
 
-def test_langfuse_items_are_the_questions_of_its_traces():
+def test_langfuse_items_keep_their_ids_and_are_the_questions_of_its_traces(tmp_path):
     questions, _, _, _ = read("langfuse", "langfuse.items.json")
-    assert [(q["question_id"], q.get("reference_answer")) for q in questions] == [
-        (made_question_id(ASKED[0]), "15일"),
-        (made_question_id("Parking?"), "40 euros."),
-        (made_question_id("No reference?"), None),
+    assert [(q["question_id"], q["question"], q.get("reference_answer")) for q in questions] == [
+        ("i0", ASKED[0], "15일"),
+        ("i1", "Parking?", "40 euros."),
+        ("i2", "No reference?", None),
     ]
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text("\n".join(json.dumps({**q, "labels": "none"}) for q in questions))
+    run = rayeval.score(
+        str(golden), str(HERE / "langfuse.api.json"), format="langfuse", runs=str(tmp_path / "runs")
+    )
+    assert run.trace["question_id"].to_list() == ["i0"]  # by its text, the one that both have
 
 
 def test_a_retry_counts_with_the_time_of_both_attempts():

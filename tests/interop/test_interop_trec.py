@@ -188,18 +188,20 @@ def questions(tmp_path, qrels, topics=None):
 
 def test_binary_judgements_become_0_and_3(tmp_path):
     rows, notes = questions(tmp_path, "q2 0 a 1\nq1 0 b 0\nq2 0 c 0\nq2 0 d -1\n")
-    assert [(row["question_id"], row["answerable"]) for row in rows] == [
-        ("q2", True),
-        ("q1", False),
+    assert [(row["question_id"], row.get("labels")) for row in rows] == [
+        ("q2", None),
+        ("q1", "none"),
     ]
+    assert not any("answerable" in row for row in rows)
     assert rows[0]["evidence"] == [
         {"source_id": "a", "relevance": 3},
         {"source_id": "c", "relevance": 0},
     ]
     assert (
         "1 became relevance 3" in notes[0]
-        and "1 negative" in notes[1]
-        and "called by their ids" in notes[2]
+        and "1 question is not labelled (no document is graded above 0)" in notes[1]
+        and "1 negative" in notes[2]
+        and "called by their ids" in notes[3]
     )
 
 
@@ -207,6 +209,29 @@ def test_grades_0_to_3_are_kept(tmp_path):
     rows, notes = questions(tmp_path, "q1 0 a 1\nq1 0 b 3\n")
     assert [item["relevance"] for item in rows[0]["evidence"]] == [1, 3]
     assert "kept as relevance" in notes[0]
+
+
+def test_beir_judgements_are_read_by_their_header(tmp_path):
+    path = tmp_path / "test.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\nq 1\ta\t2\nq2\ta\t0\n")
+    assert trec.read_judgements(str(path)).rows() == [("q 1", "a", 2), ("q2", "a", 0)]
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        pytest.param("q2\tb\t0.5", "bad_grade", id="half a grade"),
+        pytest.param("q2\tb\t", "missing_field", id="no grade"),
+        pytest.param("q1\ta\t0", "repeated_id", id="judged twice"),
+    ],
+)
+def test_beir_judgements_are_refused_by_their_line(tmp_path, row, kind):
+    path = tmp_path / "test.tsv"
+    path.write_text(f"query-id\tcorpus-id\tscore\nq1\ta\t2\n{row}\n")
+    with pytest.raises(DataError) as error:
+        trec.read_judgements(str(path))
+    problem = error.value.problems[-1]
+    assert (problem.line, problem.kind) == (3, kind)
 
 
 def test_other_grades_are_not_guessed(tmp_path):

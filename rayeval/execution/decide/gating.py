@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,14 +12,15 @@ from pydantic import ValidationError
 from rayeval import files
 from rayeval.calibration.unlock import Known
 from rayeval.comparison.differences import refuse
-from rayeval.comparison.measure import figure, stage_of
+from rayeval.comparison.measure import figure, known, stage_of
 from rayeval.comparison.pairs import Pairs, pair
 from rayeval.errors import ConfigError
 from rayeval.execution.decide.calibrated import known_records, why_locked
 from rayeval.execution.guard import revealed
 from rayeval.execution.runs import Run
-from rayeval.execution.values import parsed
-from rayeval.gates.config import RELATIVE, Gates
+from rayeval.execution.values import line_of, parsed, place_text
+from rayeval.gates.config import RELATIVE, Gates, Place, entries
+from rayeval.gates.faults import faults
 from rayeval.gates.verdicts import EXIT_CODES, Verdict, Word, overall, verdict
 from rayeval.report.gates import gates_text, junit, step_summary
 
@@ -60,15 +61,24 @@ def read_gates(path: str) -> Gates:
     """The file of gates. Raises ConfigError with everything that is wrong with it."""
     if not files.exists(path) or files.is_folder(path):
         raise ConfigError(f"no gates at {path}; expected a YAML file with `gates:`")
-    values = parsed(files.read_bytes(path), path)
+    data = files.read_bytes(path)
+    values = parsed(data, path)
     try:
-        return Gates.model_validate(values)
+        gates = Gates.model_validate(values)
     except ValidationError as error:
-        lines = [
-            f"{path}: {'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
-            for e in error.errors(include_url=False)
-        ]
-        raise ConfigError("\n".join(lines)) from error
+        found = [(place, said) for place, said in faults(error, values)]
+        raise ConfigError(_listed(path, data, found)) from error
+    return gates.placed([f"{path}:{line_of(data, place)}" for place, _ in entries(values)])
+
+
+def _listed(path: str, data: bytes, found: Sequence[tuple[Place, str]]) -> str:
+    """A line per fault, in the file's order: file, line, place, what is wrong there."""
+    placed = [(line_of(data, place), place_text(place), said) for place, said in found]
+    placed.sort(key=lambda fault: fault[0] or 0)
+    return "\n".join(
+        f"{path}{f':{line}' if line else ''}: {f'{place}: ' if place else ''}{said}"
+        for line, place, said in placed
+    )
 
 
 def judge(
@@ -122,8 +132,7 @@ def _verdicts(
     any_hardware: bool,
 ) -> list[Verdict]:
     found = []
-    for gate in gates.gates:
-        stage = stage_of(gate, run)
+    for gate, stage in zip(gates.gates, _stages(gates, run), strict=True):
         for kind in gate.limits:
             sides = [run] if pairs is None or kind not in RELATIVE else [run, pairs.base.run]
             whys = (why_locked(gate.metric, side, records, gate.slice) for side in sides)
@@ -132,6 +141,31 @@ def _verdicts(
             seen = replace(seen, obstacle=str(lock) if lock else seen.obstacle)
             found.append(verdict(gate, kind, stage, seen))
     return found
+
+
+def _stages(gates: Gates, run: Run) -> list[str]:
+    """Each gate's stage. Raises ConfigError with every gate whose metric, or stage, the run hasn't,
+    and then also names the slices that it hasn't."""
+    stages, wrong = list[str](), list[str]()
+    for number, gate in enumerate(gates.gates):
+        try:
+            stages.append(stage_of(gate, run))
+        except ConfigError as error:
+            wrong.append(f"{gates.place(number)}{error}")
+    if wrong:
+        raise ConfigError("\n".join([*wrong, *_empty(gates, run)]))
+    return stages
+
+
+def _empty(gates: Gates, run: Run) -> Iterator[str]:
+    """Of slices that no question has."""
+    slices = run.select("questions", ["slices"])["slices"].explode().unique().drop_nulls().to_list()
+    for number, gate in enumerate(gates.gates):
+        try:
+            if gate.slice is not None:
+                known(gate.slice, slices, f"gate {gate.title}: slice")
+        except ConfigError as error:
+            yield f"{gates.place(number)}{error}"
 
 
 def write_gates(judged: Judged, runs: str) -> str:

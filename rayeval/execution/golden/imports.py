@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rayeval.errors import Problem
 from rayeval.golden.load import load_questions
+from rayeval.interop.grades import flag
 from rayeval.interop.imported import Importer
 from rayeval.interop.out.ours import write_imported
 from rayeval.interop.records import Record
@@ -22,7 +23,8 @@ def import_golden(
     """
     imported = importer.read(paths)
     written = write_imported(imported, out, checked(paths))
-    return written, [*imported.of_gold, *imported.notes]
+    needed = [] if imported.relevant is None else [flag(imported.relevant)]
+    return written, [*needed, *imported.of_gold, *imported.notes]
 
 
 def checked(paths: Sequence[str]) -> Callable[[str, Mapping[str, Record]], list[Problem]]:

@@ -26,7 +26,7 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score.commit import commit_score
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.either import told_apart
-from rayeval.execution.score.golden import golden_file, refuse_beir
+from rayeval.execution.score.golden import golden_file, refuse_beir, refuse_ours
 from rayeval.execution.score.guessed import out_of_order
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
@@ -44,6 +44,9 @@ from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.scoring import Scoring
 
 EMPTY = "no question has a stage"
+CONVENTIONAL = (
+    "gold is relevance {} or more, as trec_eval and BEIR have it; `--relevant N` says otherwise"
+)
 GIVEN = "the given trace"
 """What messages call a trace at hand."""
 
@@ -59,12 +62,16 @@ def score(
     Raises InputError if either is wrong, InfrastructureError if the machine is at fault.
     """
     options, watcher = options or ScoreOptions(), watcher or Silent()
-    refuse_beir(golden)
     if options.convention == "trec":
         from rayeval.execution.score.trec import score_trec
 
+        refuse_ours(golden)
         return score_trec(golden, trace, options, watcher)
-    golden = golden_file(golden, trace, options.format, options.where.root, watcher)
+    refuse_beir(golden)
+    golden, relevant = golden_file(golden, trace, options.format, options.where.root, watcher)
+    if options.relevant is None and relevant is not None:
+        watcher.say(f"note  {CONVENTIONAL.format(relevant)}")
+        options = replace(options, relevant=relevant)
     config = options.config(golden, trace)
     return begun(new_job(config, "score", options.where), execute_score, watcher)
 

@@ -2,10 +2,12 @@
 
 Mapping. A judged query is a question; each judged document is whole-document evidence and a group
 of its own. Negative grades mean not judged and are left out. Grades that are all 0 or 1 become 0
-and 3; else they must be 0 to 3 and are kept. Others are refused: where 1 is best, as it is in
-Cranfield's, a guess would turn gold upside down. Topics (`<top>` or `<DOC>` blocks, or an id, a tab
-and the text a line) give questions their text; without them a question is called by its query's id.
-A run becomes a trace of one stage, `trace`, ordered as trec_eval orders it.
+and 3; else they must be 0 to 3 and are kept (trec_eval calls 1 and more relevant, so they are
+scored with `--relevant 1`). Others are refused: where 1 is best, as it is in Cranfield's, a guess
+would turn gold upside down. A query of which no document is graded above 0 is not labelled. Topics
+(`<top>` or `<DOC>` blocks, or an id, a tab and the text a line) give questions their text; without
+them a question is called by its query's id. A run becomes a trace of one stage, `trace`, ordered as
+trec_eval orders it.
 """
 
 from __future__ import annotations
@@ -16,16 +18,18 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.errors import DataError, Problem
-from rayeval.interop.grades import judged_questions, relevances
+from rayeval.interop.grades import Graded, graded, judged_questions
 from rayeval.interop.imported import Imported
 from rayeval.interop.trec.rows import QRELS_COLUMNS, is_parquet, names_in
-from rayeval.interop.trec.tables import read_judgements, read_run, repeated
+from rayeval.interop.trec.tables import is_beir, read_judgements, read_run, repeated
 from rayeval.interop.trec.text import numbered
 from rayeval.interop.trec.topics import read_topics, topics_in
 from rayeval.tables import FOREIGN, conform
 from rayeval.words import plural, verb
 
-__all__ = ["FILES", "NAME", "read", "read_judgements", "read_run", "repeated"]
+__all__ = [
+    "FILES", "NAME", "is_beir", "names_in", "read", "read_judgements", "read_run", "repeated",
+]  # fmt: skip
 
 NAME = "trec"
 FILES = "judgements (qrels), a run, topics: any of them, told apart by their fields; or Parquet"
@@ -45,14 +49,22 @@ def read(paths: Sequence[str]) -> Imported:
     if not kinds["judgements"] and not kinds["run"]:
         message = "neither judgements nor a run among the files; name one too"
         raise DataError([Problem(paths[0], None, None, "missing_file", message)])
-    questions, notes = None, list[str]()
+    questions, notes, relevant = None, list[str](), None
     if kinds["judgements"]:
         [path] = kinds["judgements"]
-        judged, notes = _graded(path, read_judgements(path))
-        texts, more = _texts(kinds["topics"], judged["question_id"].unique(maintain_order=True))
-        questions, notes = judged_questions(judged, texts), [*notes, *more]
+        judged, left = _graded(path, read_judgements(path))
+        names = judged.judged["question_id"].unique(maintain_order=True)
+        texts, more = _texts(kinds["topics"], names)
+        questions, relevant = judged_questions(judged.judged, texts), judged.relevant
+        notes = [*judged.notes, *left, *more]
     trace = _trace(kinds["run"][0], read_run(kinds["run"][0])) if kinds["run"] else None
-    return Imported(questions=questions, trace=trace, of_gold=notes, either=trace is not None)
+    return Imported(
+        questions=questions,
+        trace=trace,
+        of_gold=notes,
+        relevant=relevant,
+        either=trace is not None,
+    )
 
 
 def _kind(path: str) -> str:
@@ -60,14 +72,16 @@ def _kind(path: str) -> str:
     if is_parquet(path):
         graded = set(QRELS_COLUMNS["grade"]) - {"score"}
         return "judgements" if graded & set(names_in(path)) else "run"
+    if is_beir(path):
+        return "judgements"
     if topics_in(path):
         return "topics"
     _, fields = next(numbered(path), (0, []))
     return "judgements" if len(fields) < 5 else "run"
 
 
-def _graded(path: str, judged: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """`question_id, source_id, relevance, split` of what is judged, and what was decided."""
+def _graded(path: str, judged: pl.DataFrame) -> tuple[Graded, list[str]]:
+    """`question_id, source_id, relevance, split` of what is judged, and what was left out."""
     kept = judged.filter(pl.col("grade") >= 0)
     outside = sorted(set(kept["grade"]) - {0, 1, 2, 3})
     if outside or kept.is_empty():
@@ -77,14 +91,13 @@ def _graded(path: str, judged: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         message += "3 answers completely and 0 is irrelevant. rayeval does not guess what others "
         message += "mean (in some collections 1 is best): write them as 0 to 3"
         raise DataError([Problem(path, None, None, "unknown_grades", message)])
-    relevance, note = relevances(kept["grade"])
     left = judged.height - kept.height
-    notes = [note]
+    notes = []
     if left:
         told = verb(left, "means not judged and is", "mean not judged and are")
         notes.append(f"{plural(left, 'negative grade')} {told} left out")
-    frame = kept.select(question_id="query", source_id="document", relevance=relevance)
-    return frame.with_columns(split=pl.lit(None, pl.String)), notes
+    frame = kept.select("grade", question_id="query", source_id="document")
+    return graded(frame.with_columns(split=pl.lit(None, pl.String))), notes
 
 
 def _texts(topics: Sequence[str], queries: pl.Series) -> tuple[dict[str, str], list[str]]:

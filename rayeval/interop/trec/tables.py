@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 import polars as pl
 
 from rayeval.errors import DataError, Problem
+from rayeval.files import exists, is_folder, reading
+from rayeval.interop.cells import ROW, cells, located
 from rayeval.interop.trec.rows import QRELS_COLUMNS, RUN_COLUMNS, is_parquet, read_rows
 from rayeval.interop.trec.text import MOST, Fault, Layout, numbered, read, refused
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 GRADE = r"[+-]?\d{1,3}(\.0*)?"
+BEIR = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 LARGEST = 127
 """Of a grade, as trec_eval documents it; the least is -127."""
 _SPACES = "TREC's format can't hold an id with a space; Parquet can"
@@ -33,10 +38,13 @@ def read_run(path: str) -> pl.DataFrame:
 def read_judgements(path: str) -> pl.DataFrame:
     """`query, document` (text) and `grade` (int64) of every judgement, in the file's order.
 
+    BEIR's, which have three columns below a header, are read too.
     Raises DataError with every line or row that is malformed or judges a document again.
     """
     if is_parquet(path):
         frame = read_rows(path, QRELS_COLUMNS)
+    elif is_beir(path):
+        frame = _read_beir(path)
     else:
         frame = read(path, QRELS)
         if not all(is_grade(text) for text in frame["grade"].unique()):
@@ -46,6 +54,29 @@ def read_judgements(path: str) -> pl.DataFrame:
     if not twice.is_empty():
         raise repeated(path, frame, twice, "is judged more than once for this query; keep one")
     return frame
+
+
+def is_beir(path: str) -> bool:
+    """Whether the file begins as BEIR's judgements do; False where there is none."""
+    if is_folder(path) or not exists(path):
+        return False
+    with reading(path) as stream:
+        return bool(stream.read(64).lstrip(b"\xef\xbb\xbf").startswith(b"query-id\tcorpus-id"))
+
+
+def _read_beir(path: str) -> pl.DataFrame:
+    frame = cells(path, list(BEIR)).rename(BEIR)
+    frame = frame.with_columns(pl.col("grade").str.strip_chars())
+    known = [text for text in frame["grade"].unique().drop_nulls() if is_grade(text)]
+    whole = frame.drop_nulls(list(BEIR.values()))
+    lacking = frame.join(whole, on=ROW, how="anti")
+    wrong = whole.filter(~pl.col("grade").is_in(known))
+    if len(lacking) or len(wrong):
+        empty = lambda row: "a cell is empty, expected two ids and a score"  # noqa: E731
+        found = located(path, lacking, "missing_field", empty)
+        found += located(path, wrong, "bad_grade", lambda row: bad_grade(row["grade"]))
+        raise DataError(found)
+    return whole.select("query", "document", pl.col("grade").cast(pl.Float64).cast(pl.Int64))
 
 
 def repeated(path: str, frame: pl.DataFrame, pairs: pl.DataFrame, what: str) -> DataError:
@@ -59,7 +90,7 @@ def repeated(path: str, frame: pl.DataFrame, pairs: pl.DataFrame, what: str) -> 
     lines = (
         {row: row + 1 for row in wrong}
         if is_parquet(path)
-        else {row: line for row, (line, _) in enumerate(numbered(path)) if row in wrong}
+        else {row: line for row, (line, _) in enumerate(_numbered(path)) if row in wrong}
     )
     return DataError(
         [
@@ -67,6 +98,11 @@ def repeated(path: str, frame: pl.DataFrame, pairs: pl.DataFrame, what: str) -> 
             for row, at in wrong.items()
         ]
     )
+
+
+def _numbered(path: str) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines that are rows, each with its number."""
+    return islice(numbered(path), int(is_beir(path)), None)
 
 
 def _run_fault(fields: list[bytes]) -> Fault | None:
@@ -98,7 +134,7 @@ def _grade_fault(fields: list[bytes]) -> Fault | None:
         said = f"expected 4 fields (query 0 document grade), found {len(fields)}: {shown}"
         hint = f"{_SPACES}"
         if len(fields) < 4:
-            hint = "BEIR's have 3: `rayeval golden import beir FOLDER --out DIR` makes ours of them"
+            hint = "BEIR's have 3, below a header by which they are known: query-id corpus-id score"
         return "malformed_line", f"{said}. {hint}"
     grade = fields[3].decode()
     return None if is_grade(grade) else ("bad_grade", bad_grade(grade))
