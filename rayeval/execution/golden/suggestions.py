@@ -8,7 +8,8 @@ from dataclasses import replace
 import polars as pl
 
 from rayeval.errors import ConfigError
-from rayeval.execution.golden.cases import Case, known, texts
+from rayeval.execution.golden.case import Case
+from rayeval.execution.golden.cases import known, texts
 from rayeval.execution.reading import Reading
 from rayeval.golden.anchor import normal
 from rayeval.golden.anchors import KEY
