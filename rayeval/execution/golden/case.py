@@ -33,6 +33,8 @@ class Case:
     revision_id: str | None
     """The revision that it is about: the one it names, else the valid one; None: there is none."""
     notes: Sequence[Mapping[str, Any]]
+    answer: str | None = None
+    """The question's reference answer."""
     hint: str = ""
     """What its source may be called now, where there is none of its name."""
     outcome: Outcome = field(default_factory=lambda: Outcome("kept", []))

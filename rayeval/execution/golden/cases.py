@@ -58,7 +58,8 @@ def _documents(reading: Reading, wanted: Collection[tuple[str, str | None]]) -> 
 
 
 def _cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> Iterator[Case]:
-    lines = pl.DataFrame(pl.from_arrow(questions.select(["question_id", "file", "line"])))
+    names = ["question_id", "file", "line", "reference_answer"]
+    lines = pl.DataFrame(pl.from_arrow(questions.select(names)))
     frame = stated(questions).join(lines, on="question_id", maintain_order="left")
     frame = frame.join(_located(reading), on=EVIDENCE, how="left", maintain_order="left")
     there = known(reading)
@@ -78,6 +79,7 @@ def _cases(questions: pa.Table, reading: Reading, notes: pl.DataFrame) -> Iterat
             located=row["found"] == "located",
             revision_id=row["about"],
             notes=noted.get((row["question_id"], row["evidence_id"]), []),
+            answer=row["reference_answer"],
             hint=hints.get(row["source_id"], ""),
         )
 
