@@ -113,3 +113,12 @@ def test_at_a_terminal_a_new_golden_set_is_asked_for(add, tmp_path, monkeypatch,
     monkeypatch.setattr(typer, "confirm", lambda said, **_: yes if "Begin one" in said else True)
     assert add("--unanswerable", golden=new)[0] == (0 if yes else 2)
     assert new.exists() == yes
+
+
+def test_where_few_questions_say_their_language_it_is_no_matter(add, tmp_path, capsys):
+    golden = tmp_path / "golden.jsonl"
+    rows = [json.dumps({"question_id": f"q{n}", "question": f"{n}?", "answerable": False})
+            for n in range(3)]  # fmt: skip
+    golden.write_text(golden.read_text() + "\n".join(rows) + "\n")
+    assert add("--unanswerable")[0] == 0
+    assert "language" not in capsys.readouterr().out

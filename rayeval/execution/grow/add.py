@@ -67,9 +67,10 @@ class Adding:
 
     @property
     def languages(self) -> list[str]:
-        """Those of the questions that say theirs."""
-        said = self._golden.questions["language"].drop_null().unique()
-        return sorted(said.to_pylist())
+        """Those of the questions, where at least half of them say theirs."""
+        every = self._golden.questions["language"]
+        said = every.drop_null()
+        return sorted(said.unique().to_pylist()) if 2 * len(said) >= len(every) else []
 
     def evidence(
         self, quote: str, source: str | None, page: int | None = None
