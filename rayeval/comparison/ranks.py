@@ -28,7 +28,10 @@ def rank_movement(pairs: Pairs) -> pl.DataFrame:
 
 def unjudged_differences(pairs: Pairs) -> pl.DataFrame:
     """`question_id, stage, chunk_id, base, new`: unjudged hits in the top TOP of one run and not of
-    the other, with their ranks; the rank is null in the run whose top lacks it."""
+    the other, with their ranks; the rank is null in the run whose top lacks it.
+
+    What a hit is decides, not its id: of two passages that both runs call alike each has a row.
+    """
     top = min(TOP, shared_depth(pairs) or TOP)
     return _differences([unjudged(run, *_asked(pairs), top) for run in _runs(pairs)])
 
@@ -82,9 +85,12 @@ def _movement(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _differences(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    keys = ["question_id", "stage", "chunk_id"]
-    table = _joined(sides, keys)
-    return table.filter(pl.col("base").is_null() != pl.col("new").is_null()).sort(keys)
+    keys = ["question_id", "stage", "passage"]
+    first = [side.sort("rank").unique(keys, keep="first", maintain_order=True) for side in sides]
+    called = pl.coalesce("chunk_id", "chunk_id_right").alias("chunk_id")
+    table = _joined(first, keys).select("question_id", "stage", called, "base", "new")
+    one = table.filter(pl.col("base").is_null() != pl.col("new").is_null())
+    return one.sort("question_id", "stage", "chunk_id", "base", "new")
 
 
 def _joined(sides: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Iterable
 from pathlib import PurePosixPath
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -22,7 +23,7 @@ from rayeval.golden.anchor import CONTEXT
 
 KEY = ["source_id", "revision_id"]
 EVIDENCE = ["question_id", "evidence_id"]
-STATED = [*KEY, "spans", "quote", "element_id", "cell"]
+STATED = [*KEY, "spans", "quote", "element_id", "cell", "page"]
 """What evidence says of its place; when it is edited, what was noted no longer holds."""
 SCHEMA: dict[str, type[pl.DataType]] = {
     **dict.fromkeys([*EVIDENCE, *KEY], pl.String),
@@ -65,12 +66,17 @@ def stated(questions: pa.Table) -> pl.DataFrame:
     rows, evidence = flatten(questions["evidence"])
     frame = pl.DataFrame(pl.from_arrow(pa.table({n: evidence.field(n) for n in STATED})))
     digests = [
-        hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:32]
+        hashlib.sha256(json.dumps(_without(row), sort_keys=True).encode()).hexdigest()[:32]
         for row in frame.iter_rows(named=True)
     ]
     ids = questions["question_id"].take(pa.array(rows))
     who = {"question_id": pl.Series(ids), "evidence_id": pl.Series(evidence.field("evidence_id"))}
     return pl.DataFrame(who).hstack(frame).with_columns(stated=pl.Series(digests, dtype=pl.String))
+
+
+def _without(row: dict[str, Any]) -> dict[str, Any]:
+    """Without a page where there is none, so that notes from before pages counted hold."""
+    return {name: value for name, value in row.items() if name != "page" or value is not None}
 
 
 def note(questions: pa.Table, resolved: pa.Table, documents: Iterable[pa.Table]) -> pl.DataFrame:
@@ -85,10 +91,11 @@ def note(questions: pa.Table, resolved: pa.Table, documents: Iterable[pa.Table])
     items = items.with_columns(
         question_id=pl.Series(resolved["question_id"].take(pa.array(rows)), dtype=pl.String)
     )
-    whole = pl.all_horizontal(pl.col("spans", "quote", "element_id").is_null()).alias("whole")
+    bare = pl.all_horizontal(pl.col("spans", "quote", "element_id").is_null())
+    whole, leaf = bare & pl.col("page").is_null(), bare & pl.col("page").is_not_null()
     said = stated(questions).filter(pl.col("source_id").is_not_null())
     items = items.filter(pl.col("found") == "located").join(
-        said.select(*EVIDENCE, "stated", whole), on=EVIDENCE
+        said.select(*EVIDENCE, "stated", whole=whole, leaf=leaf), on=EVIDENCE
     )
     nowhere = pl.lit([{"start_char": None, "end_char": None}], items.schema["spans"])
     items = items.with_columns(spans=pl.when("whole").then(nowhere).otherwise("spans"))
@@ -100,11 +107,14 @@ def note(questions: pa.Table, resolved: pa.Table, documents: Iterable[pa.Table])
 
 def _noted(places: pl.DataFrame, documents: pa.Table) -> pl.DataFrame:
     """The notes of what stands in these documents."""
-    texts = pl.DataFrame(pl.from_arrow(documents.select([*KEY, "text"]))).drop_nulls("text")
-    texts = texts.join(places, on=KEY, how="semi")
+    texts = pl.DataFrame(pl.from_arrow(documents.select([*KEY, "text", "format"])))
+    texts = texts.drop_nulls("text").join(places, on=KEY, how="semi")
     hashes = [sha256(text) for text in texts["text"]]
     texts = texts.with_columns(source_sha256=pl.Series(hashes, dtype=pl.String))
     here = places.join(texts, on=KEY)
+    here = here.with_columns(
+        pl.when(~_pageless()).then(name).alias(name) for name in ("start_char", "end_char")
+    )
     text, start, end = pl.col("text").str, pl.col("start_char"), pl.col("end_char")
     first = pl.max_horizontal(start - CONTEXT, pl.lit(0))
     noted = here.with_columns(
@@ -113,6 +123,15 @@ def _noted(places: pl.DataFrame, documents: pa.Table) -> pl.DataFrame:
         after=text.slice(end, CONTEXT),
     )
     return noted.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+
+
+def _pageless() -> pl.Expr:
+    """Whether a page is all that is said of the place, in a document that has none: it is all of
+    the document then."""
+    own = pl.col("text").str.slice(pl.col("start_char"), pl.col("end_char") - pl.col("start_char"))
+    all_of_it = own.str.strip_chars() == pl.col("text").str.strip_chars()
+    pages = pl.col("format").is_in(["pdf", "docx"])
+    return pl.col("leaf") & (~pages | ((pl.col("format") == "docx") & all_of_it))
 
 
 def sha256(text: str) -> str:

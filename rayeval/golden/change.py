@@ -45,7 +45,7 @@ class Anchoring:
     counts: dict[str, int]
     """By status, all of them."""
     changes: list[Change]
-    """In the order of the file; all but what is kept."""
+    """In the order of the file; all but what is kept as it is written."""
     written: str | None
     """The golden set with what moved."""
 

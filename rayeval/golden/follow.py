@@ -41,20 +41,29 @@ def follow(
     notes: Sequence[Mapping[str, Any]],
     spans: list[Place],
     elements: Mapping[str, Place] | None = None,
+    *,
+    paged: bool = False,
 ) -> Outcome:
     """Evidence that names a source, in the `text` of the revision that it is about now.
 
     evidence: as in tables.EVIDENCE. notes: its rows of anchors.SCHEMA, by span; maybe none.
     spans: where it is located in `text` as it is written; none where it isn't.
     elements: of `text`, by id.
+    paged: whether a page says which place is meant: that is no sign that it still is, where what
+        stood around it is known.
     """
     if evidence["element_id"] is not None:
         return _element(text, evidence, notes, spans, elements or {})
-    marks = [(n["start_char"], n["quote"], n["before"], n["after"]) for n in notes]
-    if not marks or (spans and evidence["spans"] is None):
+    marks = [(n["start_char"], n["quote"], n["before"], n["after"]) for n in notes if n["quote"]]
+    if not marks or (spans and evidence["spans"] is None and not paged):
         return _unnoted(text, evidence, spans)
     found = [anchor(text, q, start=s, before=b, after=a) for s, q, b, a in marks]
-    return _together([(one.status, one.places) for one in found])
+    outcome = _together([(one.status, one.places) for one in found])
+    if outcome.status != "lost" or not paged or not spans or evidence["spans"] is not None:
+        return outcome
+    if evidence["quote"] is None:
+        return Outcome("lost", [], "its page has another text now, and what it had stands nowhere")
+    return Outcome("kept", spans)
 
 
 def _unnoted(text: str, evidence: Mapping[str, Any], spans: list[Place]) -> Outcome:
@@ -66,7 +75,8 @@ def _unnoted(text: str, evidence: Mapping[str, Any], spans: list[Place]) -> Outc
                            "there; anchor with --was OLD_CORPUS, or add quotes")  # fmt: skip
         return Outcome("kept", spans)
     if quote is None:
-        return Outcome("lost", [], "the offsets lie outside the text, and there is no quote")
+        where = "there is no such page" if stated is None else "the offsets lie outside the text"
+        return Outcome("lost", [], f"{where}, and there is no quote")
     start = stated[0]["start_char"] if stated and len(stated) == 1 else -1
     found = anchor(text, quote, start=start, before=None, after=None)
     once = stated is None and len(found.places) == 1  # then the quote alone finds it

@@ -22,6 +22,8 @@ class Move:
     """What its source is called now; None: as before."""
     element: str | None = None
     """Its element's id now, or that of the cell in it; None: as before."""
+    page: int | None = None
+    """On which page it stands now; None: as it is written."""
     restated: bool = False
     """Its quote is another text from now on, wherever it stands; a page no longer says where."""
 
@@ -47,6 +49,8 @@ def _put(item: dict[str, Any], move: Move) -> None:
         item["element_id"], _, item["cell"] = move.element.rpartition("/")
     elif move.element is not None:
         item["element_id"] = move.element
+    if move.page is not None:
+        item["page"] = move.page
     if move.restated:
         item.pop("page", None)
         if item.get("quote") is not None or move.spans is None:

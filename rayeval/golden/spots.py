@@ -110,7 +110,7 @@ def _by_quote(document: Document, quote: str, page: int | None) -> Place:
         what = f"the quote {shown(quote)} stands nowhere in the text, not even with other white "
         raise FaultError("quote_lost", what + "space or Unicode form; correct the quote or source")
     if len(places) > 1:
-        what = f"the quote {shown(quote)} stands at {_listed(places)}"
+        what = f"the quote {shown(quote)} stands at {_with_pages(document, places)}"
         raise FaultError("quote_ambiguous", f"{what}; {_how_to_choose(document, places)}")
     return places[0]
 
@@ -124,6 +124,19 @@ def _how_to_choose(document: Document, places: Sequence[Place]) -> str:
     listed = ", ".join("–".join(map(str, pages)) for pages in on[:5])
     either = f"its `page` ({listed}), or " if apart else ""
     return f"give {either}more of the text around it"
+
+
+def _with_pages(document: Document, places: Sequence[Place], most: int = 5) -> str:
+    """The first places, each with its page where there are pages."""
+    if not document.last_page:
+        return _listed(places, most)
+    on = ["–".join(map(str, document.pages(*place))) or "?" for place in places[:most]]
+    said = [
+        f"[{start}, {end}) on page {page}"
+        for (start, end), page in zip(places[:most], on, strict=True)
+    ]
+    rest = f" and {len(places) - most} more" if len(places) > most else ""
+    return ", ".join(said) + rest
 
 
 def _on_page(document: Document, spans: Sequence[Place], page: int) -> None:

@@ -13,6 +13,7 @@ from rayeval.columns import combined
 from rayeval.metrics.ranking import NEVER, first_ranks, ranking
 from rayeval.metrics.relevance import Relevance, relevance
 from rayeval.report.holding import holds
+from rayeval.report.identity import STANDS, identities
 from rayeval.report.listed import Listed, listed, near_gold
 from rayeval.report.tables import Tables
 from rayeval.tables import HITS, RESOLVED, conform
@@ -23,8 +24,10 @@ RANKS = {
     "question_id": pl.String, "group_id": pl.String, "stage": pl.String, "rank": pl.Int64,
 }  # fmt: skip
 UNJUDGED = {
-    "question_id": pl.String, "stage": pl.String, "chunk_id": pl.String, "rank": pl.Int64,
+    "question_id": pl.String, "stage": pl.String, "chunk_id": pl.String, "passage": pl.UInt64,
+    "rank": pl.Int64,
 }  # fmt: skip
+"""passage: which one it is, as `identities` has it."""
 
 
 def gold_ranks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFrame:
@@ -65,7 +68,7 @@ def _unjudged_in(
     top = hits.where(hits.rank <= k)
     batch = table.append_column("passages", top.passages(table.num_rows))
     batch = batch.append_column("holds", holds(batch, run))
-    return unjudged_in(batch, stages, _full(run), k)
+    return unjudged_in(batch, stages, run, _full(run), k)
 
 
 def _full(run: Tables) -> float:
@@ -96,27 +99,26 @@ def _ranks(batch: pa.Table, found: Relevance, stages: Sequence[str]) -> pl.DataF
     return pl.concat([pl.DataFrame(schema=RANKS), *parts])
 
 
-def unjudged_in(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> pl.DataFrame:
-    """UNJUDGED of a batch: RESOLVED, hits under their stage's name, `passages` and `holds`."""
+def unjudged_in(
+    batch: pa.Table, stages: Sequence[str], run: Tables, full: float, k: int
+) -> pl.DataFrame:
+    """UNJUDGED of a batch of the run: RESOLVED, hits under their stage's name, `passages` and
+    `holds`."""
     found = relevance(batch, "passages", full=full)
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
     open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
     chosen = open_[found.passages.row] & ~_labelled(found)
-    ids = combined(batch["question_id"]).take(pa.array(found.passages.row))
-    parts = []
+    columns = {name: found.passages.items.field(name) for name in ("chunk_id", *STANDS)}
+    columns["question_id"] = combined(batch["question_id"]).take(pa.array(found.passages.row))
+    hits = pl.DataFrame(pl.from_arrow(pa.table(columns)))
+    parts = [hits.head(0).with_columns(stage=pl.lit(""), rank=pl.lit(0, pl.Int64))]
     for stage in stages:
         rank = ranking(batch, stage, found.passages).rank
-        part = pl.DataFrame(
-            {
-                "question_id": ids,
-                "stage": [stage] * len(rank),
-                "chunk_id": found.passages.items.field("chunk_id"),
-                "rank": rank,
-            },
-            schema=UNJUDGED,
-        )
+        part = hits.with_columns(stage=pl.lit(stage), rank=pl.Series(rank, dtype=pl.Int64))
         parts.append(part.filter(pl.Series(chosen & (rank <= k))))
-    return pl.concat([pl.DataFrame(schema=UNJUDGED), *parts])
+    every = pl.concat(parts)
+    every = every.with_columns(identities(every, run))
+    return every.select(pl.col(name).cast(kind) for name, kind in UNJUDGED.items())
 
 
 def _labelled(found: Relevance) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -63,6 +63,11 @@ class Placed(Protocol):
         ...
 
     @property
+    def page(self) -> int | None:
+        """Where the document has pages."""
+        ...
+
+    @property
     def before(self) -> str:
         """What stands before it."""
         ...
@@ -81,6 +86,7 @@ class Placed(Protocol):
 def place_text(place: Placed) -> str:
     """Where a quote was found, between what stands on either side."""
     head = where(place.source_id, place.revision_id, [(place.start_char, place.end_char)])
+    head += "" if place.page is None else f" page {place.page}"
     before, after = (" ".join(side.split()) for side in (place.before, place.after))
     body = f"…{before} ▶{' '.join(place.text.split())}◀ {after}…"
     return rendered([Text(head), Padding(Text(body), (0, 0, 0, 4))])

@@ -120,7 +120,7 @@ def farthest_ranks(table: pl.DataFrame) -> pl.DataFrame:
 def nearest_unjudged(table: pl.DataFrame) -> pl.DataFrame:
     """At most NEAREST rows of every stage, in the table's order: what is nearest to the top."""
     top = pl.min_horizontal("base", "new")
-    return _first(table, top, ["question_id", "stage", "chunk_id"])
+    return _first(table, top, ["question_id", "stage", "chunk_id", "base", "new"])
 
 
 def farthest() -> pl.Expr:

@@ -247,8 +247,8 @@ def changed(tmp_path) -> Path:
     (docs / "terms.md").write_text("# All\n\nNobody smokes in the reading  room, ever.\n\nBye.\n")
     (docs / "terms-of-pools.md").write_text("Swim.\n")
     jsonl(tmp_path / "golden.jsonl", [
-        {"question_id": "days", "question": "how long", "source_id": "library.md",
-         "quote": "The loan period is 21 days"},
+        {"question_id": "days", "question": "how long", "reference_answer": "21 days",
+         "source_id": "library.md", "quote": "The loan period is 21 days"},
         {"question_id": "smoke", "question": "may I smoke", "source_id": "terms-of-pool.md", "page": 2,
          "quote": "Nobody smokes in the reading room"},
         {"question_id": "gone", "question": "what else", "source_id": "terms-of-pool.md",
@@ -288,7 +288,9 @@ def test_a_suggestion_is_taken_where_somebody_approves_it(changed, ask):
     assert rows[1] == {"question_id": "smoke", "question": "may I smoke", "source_id": "terms.md",
                        "quote": "Nobody smokes in the reading  room"}  # fmt: skip
     assert rows[0]["quote"] == "The loan period is 21 days"
-    ask(*about, "--take", "days")
+    _, found = ask(*about, "--take", "days")
+    [days] = [row for row in found["changes"] if row["question_id"] == "days"]
+    assert days["message"].endswith("its reference_answer still says '21': is it right?")
     rows = [json.loads(line) for line in golden.read_text().splitlines()]
     assert rows[0]["quote"] == "The loan period is 28 days"
     _, found = ask("anchor", golden, "--corpus", changed / "docs")

@@ -144,13 +144,15 @@ def test_a_second_session_goes_on_where_the_first_stopped(evaluate):
     assert second.version == "5"
 
 
-def test_html_evidence_is_pinned_to_its_revision_and_has_no_quote(place, evaluate):
+def test_html_evidence_has_the_source_s_own_text_as_its_quote(place, evaluate):
     run = evaluate("chunk.size=500")
     session = Session(run, k=4)
     item = next(i for i in session.items().to_dicts() if i["source_id"] == "site")
     evidence = session.grade(item, 3).evidence
-    assert "quote" not in evidence
-    assert evidence["revision_id"].startswith("sha-")
+    start, end = evidence["start_char"], evidence["end_char"]
+    assert evidence["quote"] == DOCUMENTS[2]["text"][start:end]
+    assert "<" in evidence["quote"] and "<" not in item["text"]
+    assert "revision_id" not in evidence  # the quote tells when the text is another
     assert same(session.judging.figures("a").mean, means(evaluate("chunk.size=500")))
 
 

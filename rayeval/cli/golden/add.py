@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from rayeval import files
 from rayeval.cli import options
-from rayeval.errors import DataError, InputError
+from rayeval.errors import InputError
 from rayeval.report.plain import printable
-
-if TYPE_CHECKING:
-    from rayeval.execution.grow.add import Adding
 
 Golden = Annotated[
     str, typer.Argument(metavar="GOLDEN", help="The golden set: .jsonl, .csv or .parquet.")
@@ -35,6 +33,13 @@ def add(
         list[str] | None,
         typer.Option("--source", help="The quote's document: one for all, or one per --quote."),
     ] = None,
+    page: Annotated[
+        list[int] | None,
+        typer.Option("--page", min=0, help="The quote's page: as --source; 0 is none."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", metavar="L", help="The question's, such as ko.")
+    ] = None,
     slices: Annotated[
         list[str] | None, typer.Option("--slice", help="A slice it is in; repeatable.")
     ] = None,
@@ -53,6 +58,9 @@ def add(
     force: Annotated[
         bool, typer.Option("--force", help="Add a question that is there already.")
     ] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a golden set that is not there yet.")
+    ] = False,
     runs: options.Runs = "runs",
     store: options.Store = None,
     json: options.Json = False,
@@ -61,18 +69,20 @@ def add(
 
     What is not said by options is asked for at a terminal. With --corpus the quotes are located
     at once: one that stands nowhere, or at more than one place, is refused. A question that is
-    there already needs a yes, or --force.
+    there already needs a yes, or --force; a golden set that is not there needs a yes, or --new.
 
     Example: `rayeval golden add golden.jsonl --corpus docs --question "How long are refunds?"
     --quote "Refunds take 14 days." --source refunds.md`
     """
+    from rayeval.cli.golden.form import Form
     from rayeval.execution.grow.add import Adding
     from rayeval.execution.grow.locate import open_corpus
     from rayeval.execution.job import Options
 
+    fresh = _begun(golden, new=new)
     with ExitStack() as stack:
         opened = stack.enter_context(open_corpus(corpus, Options(runs, store))) if corpus else None
-        form = _Form(Adding(golden, opened), ask=sys.stdin.isatty(), force=force)
+        form = Form(Adding(golden, opened), ask=sys.stdin.isatty(), force=force)
         question = form.question(question)
         unanswerable = form.unanswerable(unanswerable, quote)
         row = {
@@ -80,7 +90,10 @@ def add(
             "question": question,
             "answerable": not unanswerable,
             "reference_answer": form.answer(answer, unanswerable=unanswerable),
-            "evidence": form.evidence(quote or [], source or [], unanswerable=unanswerable),
+            "evidence": form.evidence(
+                quote or [], source or [], page or [], unanswerable=unanswerable
+            ),
+            "language": form.language(language),
             "slices": form.slices(slices),
             "origin": origin,
             "validated": True,
@@ -90,116 +103,30 @@ def add(
         form.confirm()
         form.adding.add(row)
     if json:
-        options.print_json({"path": golden, "row": row, "places": form.places, "near": form.near})
+        options.print_json({"path": golden, "new": fresh, "row": row, "places": form.places,
+                            "near": form.near})  # fmt: skip
         return
-    print(printable(f"Added {row['question_id']} to {golden} (split {split})."))  # noqa: T201
+    what = f"the new golden set {golden}" if fresh else golden
+    print(printable(f"Added {row['question_id']} to {what} (split {split})."))  # noqa: T201
+    if "language" not in row and form.adding.languages:
+        known = ", ".join(form.adding.languages[:5])
+        print(f"It says no language, as others do ({known}): --language.")  # noqa: T201
     if corpus is None and not unanswerable:
         print("Its evidence was not looked for: no --corpus was given.")  # noqa: T201
 
 
-class _Form:
-    """Takes the fields from options, and asks for the others where there is a terminal."""
+def _begun(golden: str, *, new: bool) -> bool:
+    """Whether the golden set is yet to be written, which needs a yes: a path is soon mistyped."""
+    from rayeval.golden.problems import nearest
 
-    def __init__(self, adding: Adding, *, ask: bool, force: bool) -> None:
-        self.adding, self.ask, self.force = adding, ask, force
-        self.asked = False
-        self.places: list[dict[str, Any]] = []
-        self.near: list[dict[str, Any]] = []
-
-    def question(self, given: str | None) -> str:
-        """The question; those like it are said."""
-        from rayeval.report.passages import near_text
-
-        question = given if given is not None else self._needed("Question", "--question")
-        self.near = self.adding.near(question)
-        if self.near:
-            options.say(near_text(self.near))
-        if not self.force and (same := self.adding.same(question)):
-            self._twice(same)
-        return question
-
-    def _twice(self, same: list[str]) -> None:
-        """A question that is there already needs a yes."""
-        said = f"the same question is there already, as {', '.join(same[:3])}"
-        if not self.ask:
-            raise InputError(f"{said}; nothing was added: add evidence to it, or say --force")
-        if not typer.confirm(f"{printable(said.capitalize())}. Add it again?", err=True):
-            raise InputError("nothing was added")
-
-    def unanswerable(self, given: bool, quotes: list[str] | None) -> bool:
-        """Whether no document answers it."""
-        if given and quotes:
-            raise InputError("--unanswerable with --quote: what a quote answers is answerable")
-        if given or quotes or not self.ask:
-            return given
-        return not typer.confirm("Do the documents answer it?", default=True, err=True)
-
-    def answer(self, given: str | None, *, unanswerable: bool) -> str | None:
-        """The right answer, if somebody knows it."""
-        if given is not None or unanswerable or not self.ask:
-            return given
-        return self._line("Answer (Enter: none)") or None
-
-    def evidence(
-        self, quotes: list[str], sources: list[str], *, unanswerable: bool
-    ) -> list[dict[str, Any]]:
-        """Every quote with its source, each a fact of its own."""
-        if unanswerable:
-            return []
-        if quotes:
-            return [self._located(*pair) for pair in _paired(quotes, sources)]
-        if not self.ask:
-            raise InputError("an answerable question needs a --quote, or say --unanswerable")
-        items: list[dict[str, Any]] = []
-        while quote := self._line("Quote that answers it" + (" (Enter: no more)" if items else "")):
-            source = self._line("Its source (Enter: look everywhere)") or None
-            try:
-                items.append(self._located(quote, source))
-            except DataError as error:
-                options.say(printable(str(error)))
-        if not items:
-            raise InputError("an answerable question needs a quote; nothing was added")
-        return items
-
-    def slices(self, given: list[str] | None) -> list[str]:
-        """The slices it is in."""
-        if given is not None or not self.asked:
-            return given or []
-        line = self._line("Slices, comma between (Enter: none)")
-        return [name.strip() for name in line.split(",") if name.strip()]
-
-    def confirm(self) -> None:
-        """Asks once more if anything was asked at all."""
-        if self.asked and not typer.confirm("Add it?", default=True, err=True):
-            raise InputError("nothing was added")
-
-    def _located(self, quote: str, source: str | None) -> dict[str, Any]:
-        from dataclasses import asdict
-
-        from rayeval.report.passages import place_text
-
-        item, place = self.adding.evidence(quote, source)
-        if place is not None:
-            options.say(place_text(place))
-            self.places.append(asdict(place))
-        return item
-
-    def _needed(self, label: str, option: str) -> str:
-        if not self.ask:
-            raise InputError(f"{option} is missing, and there is no terminal to ask at")
-        return self._line(label)
-
-    def _line(self, label: str) -> str:
-        self.asked = True
-        return str(typer.prompt(label, default="", show_default=False, err=True)).strip()
-
-
-def _paired(quotes: list[str], sources: list[str]) -> list[tuple[str, str | None]]:
-    """Every quote with its source."""
-    if len(sources) not in (0, 1, len(quotes)):
-        raise InputError(
-            f"{len(quotes)} --quote and {len(sources)} --source: give one source for all, one for "
-            "each quote in the same order, or none"
-        )
-    each = [None] * len(quotes) if not sources else sources * (len(quotes) // len(sources))
-    return list(zip(quotes, each, strict=True))
+    if files.exists(golden):
+        return False
+    if new:
+        return True
+    folder, _, name = golden.rpartition("/")
+    said = f"there is no golden set {golden}{nearest(name, files.names_in(folder or '.'))}"
+    if not sys.stdin.isatty():
+        raise InputError(f"{said}; nothing was added: --new begins one there")
+    if not typer.confirm(f"{printable(said)}. Begin one there?", err=True):
+        raise InputError("nothing was added")
+    return True

@@ -35,6 +35,7 @@ def anchor(
 
     Nothing is written without --out or --write; with either, what moved is written, and notes
     of what stands where go beside it, so that the next change can be followed without --was.
+    Where a quote stands twice by now, its page or offsets are written with it.
     For lost text it suggests (~) where it stands word for word in one other document, or what is
     nearest to it; a suggestion becomes gold only when it is approved by --take or --take-exact.
 

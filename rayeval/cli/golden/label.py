@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rayeval.cli import options
-from rayeval.errors import InputError
+from rayeval.errors import InputError, RunError
 from rayeval.report.plain import printable
 from rayeval.words import plural, verb
 
@@ -64,6 +64,8 @@ def label(
     from rayeval.report.labelling import left_out_text, summary_text
 
     graded, other = _sides(run, against, runs)
+    if batch is not None and other is None:
+        other = _second(batch, graded, runs)
     session = Session(graded, golden, out, stage, k, other)
     if batch is not None:
         _take(session, batch)
@@ -98,6 +100,25 @@ def _sides(run: str, against: str | None, runs: str) -> tuple[Run, Run | None]:
     return load(run, runs), None if against is None else load(against, runs)
 
 
+def _second(batch: str, graded: Run, runs: str) -> Run | None:
+    """The other run of a sheet that was written with --against; the sheet says which."""
+    from rayeval.execution.grow.sheet import runs_of
+    from rayeval.execution.runs import load
+
+    known = runs_of(batch)
+    others = [name for name in known if name != graded.run_id]
+    if len(others) != 1 or len(known) != 2:
+        return None
+    beside = graded.path.rpartition("/")[0] or "."
+    for folder in (beside, runs):
+        with suppress(RunError):
+            return load(others[0], folder)
+    raise InputError(
+        f"{batch} has hits of the run {others[0]} too, which lies neither in {beside} nor in "
+        f"{runs}: say where with --against"
+    )
+
+
 def _take(session: Session, batch: str) -> None:
     """Grades from a file."""
     from rayeval.execution.grow.batch import apply_batch
@@ -111,7 +132,7 @@ def _take(session: Session, batch: str) -> None:
 
 def _give(session: Session, sheet: str) -> None:
     """The hits, into a sheet to fill in."""
-    from rayeval.execution.grow.batch import write_sheet
+    from rayeval.execution.grow.sheet import write_sheet
 
     items = session.items()
     write_sheet(session, items, sheet)

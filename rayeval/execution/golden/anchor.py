@@ -9,7 +9,8 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval import files
-from rayeval.execution.golden.cases import Case, cases
+from rayeval.execution.golden.case import Case
+from rayeval.execution.golden.cases import cases
 from rayeval.execution.golden.sources import sound_questions, sound_reading
 from rayeval.execution.golden.suggestions import suggest, take
 from rayeval.execution.job import Options
@@ -66,7 +67,8 @@ def anchor_golden(
     counts: dict[str, int] = {
         status: sum(case.outcome.status == status for case in found) for status in ORDER
     }
-    changes = [_change(case) for case in found if case.outcome.status != "kept"]
+    told = (case for case in found if case.outcome.status != "kept" or case.move is not None)
+    changes = [_change(case) for case in told]
     return Anchoring(golden, counts, changes, out)
 
 

@@ -8,17 +8,23 @@ from dataclasses import replace
 import polars as pl
 
 from rayeval.errors import ConfigError
-from rayeval.execution.golden.cases import Case, known, texts
+from rayeval.execution.golden.case import Case
+from rayeval.execution.golden.cases import known, texts
 from rayeval.execution.reading import Reading
 from rayeval.golden.anchor import normal
 from rayeval.golden.anchors import KEY
 from rayeval.golden.follow import Outcome
 from rayeval.golden.moved import Move
 from rayeval.golden.nearest import Near, nearest, pieces
+from rayeval.golden.stale import stale
 from rayeval.words import percent
 
 LOOKED_AT = 5
 """Other documents that are compared with a quote: those with the most of its pieces."""
+
+
+SAID = 5
+"""Words of an answer that are told."""
 
 
 def suggest(found: Sequence[Case], reading: Reading) -> None:
@@ -111,6 +117,9 @@ def take(found: Sequence[Case], ids: Collection[str], *, exact: bool) -> None:
         places = [best.place]
         spans = places if case.evidence["spans"] is not None or best.times > 1 else None
         said = f"taken, {percent(best.similarity)} alike, from {best.source_id!r}"
+        if old := stale(case.old or "", best.text, case.answer):
+            words = ", ".join(map(repr, old[:SAID]))
+            said += f"; its reference_answer still says {words}: is it right?"
         case.outcome = Outcome("moved", places, said)
         case.new, case.suggested = best.text, []
         case.move = Move(

@@ -65,23 +65,49 @@ class Adding:
         [wanted] = form(pl.Series([question]))
         return rows.filter(bare & (form(rows["question"]) == wanted))["question_id"].to_list()
 
-    def evidence(self, quote: str, source: str | None) -> tuple[dict[str, Any], Place | None]:
+    @property
+    def languages(self) -> list[str]:
+        """Those of the questions, where at least half of them say theirs."""
+        every = self._golden.questions["language"]
+        said = every.drop_null()
+        return sorted(said.unique().to_pylist()) if 2 * len(said) >= len(every) else []
+
+    def evidence(
+        self, quote: str, source: str | None, page: int | None = None
+    ) -> tuple[dict[str, Any], Place | None]:
         """One piece of evidence as it is to be written, and where it stands.
 
         Raises DataError if the corpus has the quote nowhere, or at more than one place.
         """
-        item = {"quote": quote} if source is None else {"source_id": source, "quote": quote}
+        said = {"source_id": source, "quote": quote, "page": page}
+        item = {name: value for name, value in said.items() if value is not None}
         table = self._checked({"question": "?", "evidence": [item]})
         if self._corpus is None:
             return item, None
         places, problems = self._corpus.locate(table)
-        if problems:
+        if problems and problems[0].kind == "quote_ambiguous" and source is not None:
+            places = self._places(quote, source, page)
+        elif problems:
             raise self._refused(problems[0].kind, _plain(problems[0]))
         if len(places) > 1:
             raise self._refused("quote_ambiguous", _several(quote, places))
         [place] = places
         exact = quote if place.rendered else place.text
-        return {"source_id": place.source_id, "quote": exact}, place
+        paged = {} if page is None else {"page": page}
+        return {"source_id": place.source_id, "quote": exact, **paged}, place
+
+    def pages(self, quote: str, source: str | None) -> list[int]:
+        """The pages of one document on which the quote stands; none where no page tells."""
+        return _pages(self._places(quote, source))
+
+    def _places(self, quote: str, source: str | None, page: int | None = None) -> list[Place]:
+        """Wherever the quote stands, in that source and on that page."""
+        if self._corpus is None:
+            return []
+        table = self._checked({"question": "?", "evidence": [{"quote": quote}]})
+        places, _ = self._corpus.locate(table)
+        here = [place for place in places if source in (None, place.source_id)]
+        return [place for place in here if page in (None, place.page)] or here
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Writes the row.
@@ -117,10 +143,25 @@ def _plain(problem: Problem) -> str:
 
 
 def _several(quote: str, places: Sequence[Place]) -> str:
-    listed = [f"{p.source_id!r} [{p.start_char}, {p.end_char})" for p in places[:SHOWN]]
+    pages = _pages(places)
+    listed = [
+        f"{p.source_id!r} [{p.start_char}, {p.end_char})" if p.page is None or not pages
+        else f"{p.source_id!r} page {p.page}"
+        for p in places[:SHOWN]
+    ]  # fmt: skip
     rest = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    here = len({place.source_id for place in places}) == 1
+    choice = f"name its page, --page {' or '.join(map(str, pages))}" if pages else ""
+    choice = choice or ("" if here else "name its source")
     return (
         f"the quote {shown(quote)} stands at {plural(len(places), 'place')}: "
         f"{', '.join(listed)}{rest}; "
-        "name its source, or give more of the text around it"
+        f"{choice}{', or ' if choice else ''}give more of the text around it"
     )
+
+
+def _pages(places: Sequence[Place]) -> list[int]:
+    """The pages that tell the places apart; none where they don't."""
+    pages = [place.page for place in places if place.page is not None]
+    apart = len(set(pages)) == len(places) > 1
+    return pages if apart and len({place.source_id for place in places}) == 1 else []

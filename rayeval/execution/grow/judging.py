@@ -15,6 +15,7 @@ from rayeval.execution.runs import Run
 from rayeval.metrics import Later, Metrics, PerQuery, Pipeline, Totals
 from rayeval.report.gold import places, unjudged_in
 from rayeval.report.holding import holds
+from rayeval.report.identity import identities
 from rayeval.tables import HITS, RESOLVED, TEXT, conform
 
 Row = dict[str, Any]
@@ -76,26 +77,34 @@ class Judging:
 
     def unjudged(self) -> pl.DataFrame:
         """Hits in the top k, of answerable questions with partial labels, that share no character
-        with evidence of any grade: `question_id, rank` and the columns of the run's passages."""
-        found = unjudged_in(self._batch, [self.stage], self.config.full, self.k).drop("stage")
+        with evidence of any grade, each passage once: `question_id, rank, passage` (which one it
+        is, as `identities` has it) and the columns of the run's passages."""
+        stages = [self.stage]
+        found = unjudged_in(self._batch, stages, self.run, self.config.full, self.k).drop("stage")
+        keys = ["question_id", "passage"]
+        found = found.sort("rank").unique(keys, keep="first", maintain_order=True)
         return found.join(self.run.passages, on="chunk_id", how="left", maintain_order="left")
 
-    def hit(self, question_id: str, chunk_id: str) -> pl.DataFrame | None:
-        """A passage that the run found for the question at any stage, else None."""
+    def hit(self, question_id: str, chunk_id: str) -> pl.DataFrame:
+        """What the run found for the question at any stage and calls so: none, or one row as
+        `unjudged` has it, but for its rank."""
         rows = self.run.trace.filter(pl.col("question_id") == question_id)
         ids = rows["hits"].explode().struct.field("chunk_id")
-        if chunk_id not in ids:
-            return None
-        found = self.run.passages.filter(pl.col("chunk_id") == chunk_id)
-        return None if found.is_empty() else found
+        found = self.run.passages.filter(pl.col("chunk_id") == chunk_id).head(chunk_id in ids)
+        return found.with_columns(identities(found, self.run), question_id=pl.lit(question_id))
 
-    def rank(self, question_id: str, chunk_id: str) -> int | None:
-        """Where among the first hits of the stage it stands, from 1; None if it is none of them."""
+    def rank(self, question_id: str, passage: int) -> int | None:
+        """Where among the first hits of the stage it stands, from 1; None if it is none of them.
+
+        passage: which one it is, as `identities` has it.
+        """
         if question_id not in self:
             return None
         hits = self._batch[self.stage][self._row(question_id)].as_py() or ()
         ids = [hit["chunk_id"] for hit in hits]
-        return ids.index(chunk_id) + 1 if chunk_id in ids else None
+        known = self.run.passages.filter(pl.col("chunk_id").is_in(ids))
+        same = known.filter(identities(known, self.run) == passage)["chunk_id"].to_list()
+        return next((rank for rank, name in enumerate(ids, 1) if name in same), None)
 
     def __contains__(self, question_id: object) -> bool:
         return question_id in self._rows

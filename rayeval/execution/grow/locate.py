@@ -43,6 +43,8 @@ class Place:
     after: str
     rendered: bool
     """The source's text is not what readers see."""
+    page: int | None
+    """On which it begins, where the document has pages."""
 
 
 class OpenCorpus:
@@ -95,6 +97,7 @@ class OpenCorpus:
                 text=text[start:end],
                 after=text[end : end + AROUND],
                 rendered=rendered,
+                page=item["page"],
             )
 
     def _documents(self, sources: pa.Array) -> dict[tuple[str, str], tuple[str, bool]]:

@@ -93,9 +93,10 @@ class Session:
     def items(self) -> pl.DataFrame:
         """Every unjudged hit, those first on which the runs differ, then by question.
 
-        A question's hits are shuffled by their ids: whoever grades is not to know how a run
-        ranked them. Columns: `question_id`, `rank` in the run, `other_rank` in the second (null
-        where that one did not find it), `differs`, and those of the run's passages. Questions that
+        A question's hits are shuffled by what they are: whoever grades is not to know how a run
+        ranked them. Columns: `question_id`, `passage` (which one it is: its id may be another's in
+        the second run), `rank` in the run, `other_rank` in the second (null where that one did not
+        find it), `differs`, and those of the run's passages. Questions that
         the golden set lacks are left out, and hits that can't become evidence (`left_out`).
         """
         here = self.judging.unjudged()
@@ -103,7 +104,7 @@ class Session:
             found = here.with_columns(other_rank=pl.lit(None, pl.Int64), differs=pl.lit(False))
         else:
             there = self._other.unjudged().rename({"rank": "other_rank"})
-            keys = ["question_id", "chunk_id"]
+            keys = ["question_id", "passage"]
             ranks = here.select(*keys, "rank").join(
                 there.select(*keys, "other_rank"), on=keys, how="full", coalesce=True
             )
@@ -118,14 +119,12 @@ class Session:
         self.left_out = dict(why.drop_nulls().value_counts(sort=True).rows())
         return found.filter(why.is_null())
 
-    def passage(self, question_id: str, chunk_id: str) -> Row | None:
-        """A hit of the question in either run, at any stage, with its id; None if it is none."""
-        for judging in (self.judging, self._other):
-            found = None if judging is None else judging.hit(question_id, chunk_id)
-            if found is not None:
-                [row] = self.sources.read(found).to_dicts()
-                return {"question_id": question_id, **row}
-        return None
+    def called(self, question_id: str, chunk_id: str) -> list[Row]:
+        """The hits of the question, at any stage, that a run calls so: in each run it may be
+        another passage."""
+        sides = [side for side in (self.judging, self._other) if side is not None]
+        found = [self.sources.read(side.hit(question_id, chunk_id)).to_dicts() for side in sides]
+        return list({row["passage"]: row for rows in found for row in rows}.values())
 
     def open(self, item: Mapping[str, Any]) -> bool:
         """Whether the hit still shares no character with what is labelled."""
@@ -178,16 +177,16 @@ class Session:
         self._done.append(_Done(name, row, had))
         located["revision_id"] = item["revision_id"]
         self.judging.relabel(name, [*had, located])
-        ranks = self._ranks(name, item["chunk_id"])
+        ranks = self._ranks(name, item["passage"])
         after = self.judging.figures(name)
         change = Change(name, item["chunk_id"], grade, new, *ranks, before, after)
         self.changes.append(change)
         return change
 
-    def _ranks(self, question_id: str, chunk_id: str) -> tuple[int | None, int | None]:
+    def _ranks(self, question_id: str, passage: int) -> tuple[int | None, int | None]:
         """In the run and in the second one."""
-        there = None if self._other is None else self._other.rank(question_id, chunk_id)
-        return self.judging.rank(question_id, chunk_id), there
+        there = None if self._other is None else self._other.rank(question_id, passage)
+        return self.judging.rank(question_id, passage), there
 
     def undo(self) -> Change | None:
         """Takes the last grade back; None if there is none."""
@@ -209,7 +208,7 @@ class Session:
 
 def _shuffled(hits: pl.DataFrame) -> pl.DataFrame:
     """Those first on which the runs differ, by question; then in an order that says nothing."""
-    pairs = hits.select("question_id", "chunk_id").iter_rows()
-    drawn = [hashlib.sha256("\0".join(pair).encode()).hexdigest() for pair in pairs]
+    pairs = hits.select("question_id", "passage").iter_rows()
+    drawn = [hashlib.sha256(f"{name}\0{one}".encode()).hexdigest() for name, one in pairs]
     order = [pl.col("differs").not_(), pl.col("question_id"), pl.col("drawn")]
     return hits.with_columns(drawn=pl.Series(drawn, dtype=pl.String)).sort(order).drop("drawn")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,9 @@ from rayeval.execution.store import Output, read
 from rayeval.tables import LOCATED
 
 Row = dict[str, Any]
+KEY = ["source_id", "revision_id"]
+OWN = ("markdown", "text")
+"""Formats in which a passage's text is its source's."""
 UNREAD = "only by an id, without text or source: score the run with --chunks or --corpus"
 NOWHERE = "by a text that doesn't stand at one place in the run's documents"
 """How a hit is known that can't become evidence."""
@@ -26,6 +30,7 @@ class Sources:
     def __init__(self, run: Run) -> None:
         self._formats: dict[tuple[str, str], str] = {}
         self._current: dict[str, str] = {}
+        self._read: dict[tuple[str, str], str | None] = {}
         self._searched = (run.manifest.get("corpus") or {}).get("path") is not None
         self._documents = _stored(run, "documents")
         catalogue = _stored(run, "catalogue")
@@ -40,22 +45,35 @@ class Sources:
                 self._current[source] = revision
 
     def read(self, passages: pl.DataFrame) -> pl.DataFrame:
-        """With the text of those that have none, though it is known where they lie."""
-        mute = passages.filter(pl.col("text").is_null(), pl.col("spans").list.len() > 0)
-        if mute.is_empty() or not self._documents:
-            return passages
-        fs, _ = files.open_fs(self._documents[0])
-        inner = [files.open_fs(path)[1] for path in self._documents]
-        wanted = pads.field("source_id").isin(mute["source_id"].unique().to_list())
-        table = pads.dataset(inner, filesystem=fs).to_table(
-            ["source_id", "revision_id", "text"], wanted
+        """With `stands`, the source's own text at the spans, where the passage's may be another
+        (a rendering of it, or none at all), and with a text of those that have none."""
+        kinds = pl.DataFrame(
+            [(*key, kind) for key, kind in self._formats.items()],
+            schema=dict.fromkeys([*KEY, "format"], pl.String),
+            orient="row",
         )
-        texts = pl.DataFrame(pl.from_arrow(table)).rename({"text": "whole"})
-        found = passages.join(
-            texts, on=["source_id", "revision_id"], how="left", maintain_order="left"
+        mute, other = pl.col("text").is_null(), ~pl.col("format").is_in(OWN)
+        there = passages.join(kinds, on=KEY, how="left", maintain_order="left")
+        wanted = there.filter(pl.col("spans").list.len() > 0, mute | other).select(KEY).unique()
+        found = passages.join(self._texts(wanted), on=KEY, how="left", maintain_order="left")
+        cut, stands = (
+            pl.struct("whole", "spans").map_elements(partial(_cut, apart), return_dtype=pl.String)
+            for apart in (" … ", "\n")
         )
-        cut = pl.struct("whole", "spans").map_elements(_cut, return_dtype=pl.String)
-        return found.with_columns(text=pl.coalesce("text", cut)).drop("whole")
+        return found.with_columns(text=pl.coalesce("text", cut), stands=stands).drop("whole")
+
+    def _texts(self, wanted: pl.DataFrame) -> pl.DataFrame:
+        """KEY and `whole` of these documents, as far as the store has them; each is read once."""
+        new = [key for key in wanted.select(KEY).iter_rows() if key not in self._read]
+        if new and self._documents:
+            fs, _ = files.open_fs(self._documents[0])
+            inner = [files.open_fs(path)[1] for path in self._documents]
+            named = pads.field("source_id").isin([source for source, _ in new])
+            table = pads.dataset(inner, filesystem=fs).to_table([*KEY, "text"], named)
+            rows = zip(*(table[name].to_pylist() for name in (*KEY, "text")), strict=True)
+            self._read |= {(source, revision): text for source, revision, text in rows}
+        known = [(*key, self._read[key]) for key in wanted.iter_rows() if key in self._read]
+        return pl.DataFrame(known, schema=dict.fromkeys([*KEY, "whole"], pl.String), orient="row")
 
     def unfit(self, passages: pl.DataFrame) -> pl.Series:
         """Why each of them can't become evidence (UNREAD, NOWHERE); null for those that can.
@@ -72,8 +90,8 @@ class Sources:
     def evidence(self, passage: Mapping[str, Any]) -> Row:
         """Where a passage stands, in the contract's fields.
 
-        With its text as the quote where that is the source's own, so that it is found again when
-        the source changes; else the revision says of which text the offsets are.
+        With what the source has there as the quote, so that it is found again when the source
+        changes; where that isn't known, the revision says of which text the offsets are.
         """
         source, revision = passage["source_id"], passage["revision_id"]
         spans, text = passage["spans"] or [], passage["text"]
@@ -83,10 +101,11 @@ class Sources:
             return {"source_id": source, "quote": text}
         if not spans:
             return {"source_id": source} | ({"revision_id": revision} if revision else {})
-        own = self._formats.get((source, revision)) in ("markdown", "text")
+        own = self._formats.get((source, revision)) in OWN
         chars = sum(span["end_char"] - span["start_char"] for span in spans)
         same = text is not None and len(spans) == 1 and len(text) == chars
-        quote = {"quote": text} if own and same else {}
+        said = text if own and same else passage.get("stands")
+        quote = {"quote": said} if said else {}
         free = bool(quote) and self._current.get(source) == revision
         pinned = {} if free or revision is None else {"revision_id": revision}
         offsets = dict(spans[0]) if len(spans) == 1 else {"spans": [dict(s) for s in spans]}
@@ -123,12 +142,12 @@ def _stored(run: Run, step: str) -> tuple[str, ...]:
     return inputs.paths(root, key)
 
 
-def _cut(passage: Mapping[str, Any]) -> str | None:
-    """A passage's spans of its document."""
+def _cut(apart: str, passage: Mapping[str, Any]) -> str | None:
+    """A passage's spans of its document, with `apart` between them."""
     whole, spans = passage["whole"], passage["spans"]
     if whole is None or not spans:
         return None
-    return " … ".join(whole[span["start_char"] : span["end_char"]] for span in spans)
+    return apart.join(whole[span["start_char"] : span["end_char"]] for span in spans)
 
 
 def later(
