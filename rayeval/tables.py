@@ -215,6 +215,11 @@ PLACE = pa.struct(
         ("tokens", pa.int64()),
     ]
 )
+STANDS = pa.list_(
+    pa.struct([("source_id", TEXT), ("revision_id", TEXT), ("start_char", pa.int64()),
+               ("end_char", pa.int64())])
+)  # fmt: skip
+"""Every place of a text that stands at several; empty where those can't be listed."""
 PASSAGES = pa.list_(PLACE)
 """Where a question's hits lie, each chunk once, by chunk_id."""
 

@@ -62,14 +62,18 @@ class Within:
 
     @cached_property
     def union(self) -> Union:
-        """What they cover together."""
-        return chars.retrieved(self.values.relevance, self.values.hits.rank, self.limit)
+        """What they cover together, with evidence that they are known to hold."""
+        found = self.values.relevance
+        return chars.retrieved(found, found.pieces, self.values.hits.rank, self.limit)
 
     @cached_property
     def characters(self) -> chars.Characters:
-        """Their characters against those of gold."""
-        v = self.values
-        return chars.characters(v.relevance, v.block.gold, self.union, v.hits.rank, self.limit)
+        """Their own characters against those of gold."""
+        v, found = self.values, self.values.relevance
+        text = self.union
+        if found.own is not found.pieces:
+            text = chars.retrieved(found, found.own, v.hits.rank, self.limit)
+        return chars.characters(found, v.block.gold, text, v.hits.rank, self.limit)
 
     def count(self, flags: Bools) -> Ints:
         """(n_questions,): how many of them are flagged; flags: (n_passages,)."""

@@ -34,7 +34,7 @@ from rayeval.registry.packing import in_place, packed
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
 from rayeval.stated import trusted
-from rayeval.tables import TEXT
+from rayeval.tables import STANDS, TEXT
 
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
 READ = ("question_id", "answerable", "labels", "evidence", "required_aspects")
@@ -125,20 +125,41 @@ def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) ->
 
 
 def placed(located: pa.Table) -> pa.Table:
-    """Of the texts that were located (`question_id, spots`), those that stand at one place.
+    """Of the texts that were located (`question_id, spots`), those that stand somewhere.
 
-    Returns `chunk_id` (their name), `source_id, revision_id, spans`.
+    Returns `chunk_id` (their name), and of those at one place `source_id, revision_id, spans`, of
+    those at several `stands`.
     """
     rows, spots = flatten(located["spots"])
-    fields = {name: spots.field(name) for name in ("source_id", "revision_id", "spans", "exact")}
-    frame = pl.DataFrame({name: pl.Series(values) for name, values in fields.items()})
+    fields = {name: spots.field(name) for name in ("source_id", "revision_id", "spans")}
+    ways = {name: pl.Series(spots.field(name)) for name in ("exact", "kind")}
+    columns = {name: pl.Series(values) for name, values in fields.items()}
+    frame = pl.DataFrame({**columns, **ways}, schema_overrides={"kind": pl.String})
     frame = frame.with_columns(row=pl.Series(rows), at=pl.int_range(pl.len()))
     frame = frame.filter(pl.col("exact") == pl.col("exact").any().over("row"))
     alone = frame.filter(pl.len().over("row") == 1, pl.col("spans").list.len() > 0)
-    at = alone["at"].to_arrow()
-    names = combined(located["question_id"]).take(alone["row"].to_arrow())
-    columns = {name: fields[name].take(at) for name in ("source_id", "revision_id", "spans")}
-    return pa.table({"chunk_id": names, **columns})
+    at, names = alone["at"].to_arrow(), combined(located["question_id"])
+    one = {name: values.take(at) for name, values in fields.items()}
+    several = _several(frame)
+    tables = [
+        pa.table({"chunk_id": names.take(alone["row"].to_arrow()), **one}),
+        pa.table({"chunk_id": names.take(several["row"].to_arrow()),
+                  "stands": several["stands"].to_arrow().cast(STANDS)}),
+    ]  # fmt: skip
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _several(spots: pl.DataFrame) -> pl.DataFrame:
+    """`row, stands` of texts that stand at several places: none of them where not all are known."""
+    spots = spots.with_columns(unknown=(pl.col("kind") == "quote_ambiguous").fill_null(False))
+    spots = spots.filter((pl.len().over("row") > 1) | pl.col("unknown"))
+    span = pl.col("spans").list
+    ends = {"start_char": span.first(), "end_char": span.last()}
+    place = pl.struct(
+        "source_id", "revision_id", *(at.struct.field(name) for name, at in ends.items())
+    )
+    listed = pl.when(pl.col("unknown").any()).then(pl.lit([])).otherwise(place.implode())
+    return spots.group_by("row", maintain_order=True).agg(stands=listed)
 
 
 def _chunks(paths: Sequence[str], wrong: pa.Array | None = None) -> Chunks | None:

@@ -52,7 +52,7 @@ def columns_of(
     hits = known.read(hits, marked(evidence.row[quotes(evidence)], batch.num_rows))
     found = known.of(hits)
     source = sources(hits, found, known)
-    holder, quoted = held(hits, source, evidence)
+    holder, quoted = held(hits, source, found, evidence)
     known_stage = hits.stage >= 0
     limit = np.where(known_stage, np.asarray(deep, np.int64)[hits.stage], 0)
     touches = touching(hits, source, evidence)

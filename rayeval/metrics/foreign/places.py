@@ -16,9 +16,9 @@ from rayeval.metrics.foreign.chunks import Chunks
 from rayeval.metrics.foreign.hits import Hits, whole
 from rayeval.metrics.spans import Bools
 from rayeval.stated import trusted
-from rayeval.tables import PLACE, SPANS, TEXT
+from rayeval.tables import PLACE, SPANS, STANDS, TEXT
 
-LOOKED_UP = ("revision_id", "spans", "tokens")
+LOOKED_UP = ("revision_id", "spans", "tokens", "stands")
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,13 @@ class Places:
     spans: pa.Array
     """Null: text that nobody located. Empty: a whole document."""
     tokens: pa.Array
+    stands: pa.Array
+    """STANDS, of text that stands at several places; else null."""
 
     def take(self, which: Ints) -> Places:
         """Some of them."""
         at = pa.array(which)
-        parts = (self.source, self.revision, self.spans, self.tokens)
+        parts = (self.source, self.revision, self.spans, self.tokens, self.stands)
         return Places(*(part.take(at) for part in parts))
 
     def structs(self, ids: pa.Array | None = None) -> pa.StructArray:
@@ -128,19 +130,20 @@ def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) 
     n = len(hits.list)
     bare = whole(hits)
     revision, spans = hits.field("revision_id"), hits.field("spans")
-    tokens = pa.nulls(n, pa.int64())
+    tokens, stands = pa.nulls(n, pa.int64()), pa.nulls(n, STANDS)
     for table, rows in found:
         there = {name: table.take(name, rows) for name in LOOKED_UP}
         revision = pc.coalesce(revision, there["revision_id"])
         spans = pc.if_else(spans.is_valid(), spans, there["spans"])
         tokens = pc.coalesce(tokens, there["tokens"])
+        stands = pc.if_else(stands.is_valid(), stands, there["stands"])
     if known.count is not None and hits.has("text"):
         text = hits.field("text")
         counts = pa.array(known.count(text), mask=np.asarray(text.is_null()))
         tokens = pc.coalesce(tokens, counts)
     empty = bare & np.asarray(spans.is_null())
     spans = _filled(spans, empty, np.zeros(n, np.int64))
-    result = Places(source, revision, merged(spans), tokens)
+    result = Places(source, revision, merged(spans), tokens, stands)
     return result if known.documents is None else _in_corpus(result, empty, known.documents)
 
 
