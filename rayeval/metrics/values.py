@@ -87,6 +87,13 @@ def _joint_recall(v: Values, at: Within) -> Floats:
     return share(tally(v.row, held, len(at.limit)), v.n_groups)
 
 
+def _source_recall(v: Values, at: Within) -> Floats:
+    """Undefined where what is not found may be in a hit that names no source."""
+    value = found.recall(v.source_first, v.block.sets.row, at.limit)
+    nameless = at.count(v.relevance.passages.source < 0)
+    return np.where((nameless > 0) & (value < 1), np.nan, value)
+
+
 def _judged(v: Values, at: Within) -> Floats:
     labelled = at.count(v.block.labelled)
     return share(np.where(v.block.complete, at.cut.taken, labelled), at.cut.taken)
@@ -107,7 +114,7 @@ AT_CUTOFF: dict[str, Callable[[Values, Within], Floats]] = {
     "all_groups": lambda v, at: found.all_groups(v.first, v.row, at.limit),
     "joint_recall": _joint_recall,
     "partial": lambda v, at: found.partial(v.first, v.part, v.row, at.limit),
-    "source_recall": lambda v, at: found.recall(v.source_first, v.block.sets.row, at.limit),
+    "source_recall": _source_recall,
     "precision": lambda v, at: found.precision(at.count(v.block.finding), at.cut.size, v.n_groups),
     "precision_returned": lambda v, at: found.precision(
         at.count(v.block.finding), at.cut.taken, v.n_groups

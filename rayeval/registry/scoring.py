@@ -30,11 +30,12 @@ from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.claims import misplaced_names
+from rayeval.registry.located import placed
 from rayeval.registry.packing import in_place, packed
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
 from rayeval.stated import trusted
-from rayeval.tables import STANDS, TEXT
+from rayeval.tables import TEXT
 
 PROBLEM = pa.struct([("kind", TEXT), ("message", TEXT), ("warning", pa.bool_())])
 READ = ("question_id", "answerable", "labels", "evidence", "required_aspects")
@@ -121,45 +122,13 @@ def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) ->
     wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
     located = Chunks([placed(shard.table("texts"))])
     documents = pl.DataFrame(pl.from_arrow(wanted))
-    return Scorer(config, Known(_chunks(config.chunks, wrong), located, documents, count, wrong))
+    chunks = _chunks(config.chunks, wrong)
+    said = None if count is None else Chunks([_counts(shard.table("span_tokens"))])
+    return Scorer(config, Known(chunks, located, documents, count, wrong, said))
 
 
-def placed(located: pa.Table) -> pa.Table:
-    """Of the texts that were located (`question_id, spots`), those that stand somewhere.
-
-    Returns `chunk_id` (their name), and of those at one place `source_id, revision_id, spans`, of
-    those at several `stands`.
-    """
-    rows, spots = flatten(located["spots"])
-    fields = {name: spots.field(name) for name in ("source_id", "revision_id", "spans")}
-    ways = {name: pl.Series(spots.field(name)) for name in ("exact", "kind")}
-    columns = {name: pl.Series(values) for name, values in fields.items()}
-    frame = pl.DataFrame({**columns, **ways}, schema_overrides={"kind": pl.String})
-    frame = frame.with_columns(row=pl.Series(rows), at=pl.int_range(pl.len()))
-    frame = frame.filter(pl.col("exact") == pl.col("exact").any().over("row"))
-    alone = frame.filter(pl.len().over("row") == 1, pl.col("spans").list.len() > 0)
-    at, names = alone["at"].to_arrow(), combined(located["question_id"])
-    one = {name: values.take(at) for name, values in fields.items()}
-    several = _several(frame)
-    tables = [
-        pa.table({"chunk_id": names.take(alone["row"].to_arrow()), **one}),
-        pa.table({"chunk_id": names.take(several["row"].to_arrow()),
-                  "stands": several["stands"].to_arrow().cast(STANDS)}),
-    ]  # fmt: skip
-    return pa.concat_tables(tables, promote_options="default")
-
-
-def _several(spots: pl.DataFrame) -> pl.DataFrame:
-    """`row, stands` of texts that stand at several places: none of them where not all are known."""
-    spots = spots.with_columns(unknown=(pl.col("kind") == "quote_ambiguous").fill_null(False))
-    spots = spots.filter((pl.len().over("row") > 1) | pl.col("unknown"))
-    span = pl.col("spans").list
-    ends = {"start_char": span.first(), "end_char": span.last()}
-    place = pl.struct(
-        "source_id", "revision_id", *(at.struct.field(name) for name, at in ends.items())
-    )
-    listed = pl.when(pl.col("unknown").any()).then(pl.lit([])).otherwise(place.implode())
-    return spots.group_by("row", maintain_order=True).agg(stands=listed)
+def _counts(tokens: pa.Table) -> pa.Table:
+    return pa.table({"chunk_id": tokens["question_id"], "tokens": tokens["tokens"]})
 
 
 def _chunks(paths: Sequence[str], wrong: pa.Array | None = None) -> Chunks | None:
@@ -180,6 +149,7 @@ class Scorer:
         self.trace = Trace(config.paths)
         self.failures = FirstFailure(config.pipeline, full=config.metrics.full)
         self.deep = deep(config)
+        self.counted = np.array([_counted(config, stage) for stage in config.stages])
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
@@ -218,7 +188,7 @@ class Scorer:
         hits = hits_of(self.trace.rows(ids), ids, stages)
         found = list(faults(hits, stages, any_order=config.any_order))
         hits = self.known.trusted(by_score(hits) if config.any_order else hits)
-        seen = columns_of(hits, ordered, stages, self.deep, self.known)
+        seen = columns_of(hits, ordered, stages, self.deep, self.known, self.counted)
         if self.known.chunks is not None:
             found += unknown_chunks(hits, stages, seen.unknown)
         columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
@@ -233,10 +203,14 @@ def deep(config: Scoring) -> list[int]:
     least = EVERY if config.depth is None else config.depth
     result = []
     for stage in config.stages:
-        measures = config.numbers.measures_of(stage)
-        counted = any(m.cutoff is None or m.cutoff.tokens for m in measures)
-        result.append(EVERY if counted or stage == config.handed else least)
+        whole = stage == config.handed or _counted(config, stage)
+        result.append(EVERY if whole else least)
     return result
+
+
+def _counted(config: Scoring, stage: str) -> bool:
+    """Whether a metric needs the tokens of the stage's hits."""
+    return any(m.cutoff is None or m.cutoff.tokens for m in config.numbers.measures_of(stage))
 
 
 def _problems(found: Sequence[Fault], n: int) -> pa.Array:

@@ -15,7 +15,7 @@ from rayeval.metrics.evidence import Evidence
 from rayeval.metrics.foreign.chunks import Chunks
 from rayeval.metrics.foreign.hits import Hits, whole
 from rayeval.metrics.spans import Bools
-from rayeval.stated import trusted
+from rayeval.stated import names, trusted
 from rayeval.tables import PLACE, SPANS, STANDS, TEXT
 
 LOOKED_UP = ("revision_id", "spans", "tokens", "stands")
@@ -34,6 +34,8 @@ class Known:
     """The tokens of texts; None: nobody asks for them."""
     misplaced: pa.Array | None = None
     """Names of what doesn't stand where it says (rayeval.stated); None: nobody looked."""
+    said: Chunks | None = None
+    """The tokens of what stands at places without a text, under their names (rayeval.stated)."""
 
     def trusted(self, hits: Hits) -> Hits:
         """Without the spans at which the documents have another text, or none."""
@@ -141,10 +143,19 @@ def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) 
         text = hits.field("text")
         counts = pa.array(known.count(text), mask=np.asarray(text.is_null()))
         tokens = pc.coalesce(tokens, counts)
+    if known.said is not None and tokens.null_count:
+        at = known.said.find(_names(source, revision, spans))
+        tokens = pc.coalesce(tokens, known.said.take("tokens", at))
     empty = bare & np.asarray(spans.is_null())
     spans = _filled(spans, empty, np.zeros(n, np.int64))
     result = Places(source, revision, merged(spans), tokens, stands)
     return result if known.documents is None else _in_corpus(result, empty, known.documents)
+
+
+def _names(source: pa.Array, revision: pa.Array, spans: pa.Array) -> pa.Array:
+    """What places without a text are called."""
+    parts = {"source_id": source, "revision_id": revision, "spans": spans}
+    return names(pa.StructArray.from_arrays(list(parts.values()), list(parts)))
 
 
 def _in_corpus(places: Places, empty: Bools, documents: pl.DataFrame) -> Places:
