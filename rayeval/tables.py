@@ -81,8 +81,8 @@ def _questions(evidence: pa.DataType) -> pa.Schema:
 
 
 UNLABELLED = "none"
-"""`labels` of an answerable question whose evidence nobody has looked for yet: nothing is known of
-where it fails."""
+"""`labels` of a question whose evidence nobody has looked for yet: nothing is known of where it
+fails. It is answerable where the golden set says so; else `answerable` is null: nobody knows."""
 
 QUESTIONS = _questions(EVIDENCE)
 """As loaded. List columns are empty, never null; `file` and `line` say where the row stood."""

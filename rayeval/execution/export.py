@@ -122,9 +122,7 @@ def _near(run: Run) -> pl.DataFrame:
     sources = run.questions.select("question_id", pl.col("evidence").list.eval(source))
     sources = sources.explode("evidence").rename({"evidence": "source_id"}).unique()
     hits = run.trace.select("question_id", "hits").drop_nulls("hits").explode("hits")
-    hits = hits.drop_nulls("hits").select(
-        "question_id", pl.col("hits").struct.field("chunk_id")
-    )
+    hits = hits.drop_nulls("hits").select("question_id", pl.col("hits").struct.field("chunk_id"))
     columns = ["question_id", *place]
     near = pl.concat(
         [sources.join(passages, on="source_id").select(columns),

@@ -52,15 +52,15 @@ def documents_of(shard: Shard) -> pl.DataFrame:
     )
 
 
-def read_at(batch: pa.Table, documents: pl.DataFrame) -> pl.DataFrame:
+def read_at(batch: pa.Table, documents: pl.DataFrame, between: str = "") -> pl.DataFrame:
     """The places of a batch whose documents are here: `row, text`, what documents have, `there`
-    (the text of all its spans) and `outside` (one of them is none of the text)."""
+    (the text of all its spans, joined) and `outside` (one of them is none of the text)."""
     rows, pairs = flatten(batch["spans"])
     asked = pl.DataFrame(pl.from_arrow(batch.select([*KEY, "text"]))).with_row_index("row")
     asked = asked.join(documents, on=KEY)
     ends = {name: pl.Series(pairs.field(name)) for name in ("start_char", "end_char")}
     spans = pl.DataFrame({"row": pl.Series(rows, dtype=asked.schema["row"]), **ends})
-    stands = _stands(spans.join(asked.select("row", "whole", "chars"), on="row"))
+    stands = _stands(spans.join(asked.select("row", "whole", "chars"), on="row"), between)
     return asked.join(stands, on="row").sort("row")
 
 
@@ -83,7 +83,7 @@ class _Reader:
         return pa.table({"question_id": batch["question_id"], **answer})
 
 
-def _stands(spans: pl.DataFrame) -> pl.DataFrame:
+def _stands(spans: pl.DataFrame, between: str) -> pl.DataFrame:
     """`row, there` (the text of all its spans) and whether one of them is none of the text."""
     start, end = pl.col("start_char"), pl.col("end_char")
     held = (end - start).clip(0).cast(pl.UInt64)
@@ -93,7 +93,7 @@ def _stands(spans: pl.DataFrame) -> pl.DataFrame:
             outside=(start < 0) | (end <= start) | (end > pl.col("chars")),
         )
         .group_by("row", maintain_order=True)
-        .agg(pl.col("there").str.join(""), pl.col("outside").any())
+        .agg(pl.col("there").str.join(between), pl.col("outside").any())
     )
 
 

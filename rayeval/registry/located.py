@@ -80,7 +80,8 @@ class _Counter:
         self._documents, self._tokens = documents, tokens
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        wordless = read_at(batch, self._documents).filter(pl.col("text").is_null())
+        read = read_at(batch, self._documents, between="\n")  # no word runs on in the next span
+        wordless = read.filter(pl.col("text").is_null())
         counts, at = np.zeros(batch.num_rows, np.int64), wordless["row"].to_numpy()
         counts[at] = self._tokens.counts(wordless["there"].to_arrow())
         unknown = np.ones(batch.num_rows, bool)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from rayeval.answer.refusals import Counted
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.chunk.tokens import build as build_tokenizer
-from rayeval.columns import combined, flatten, lists
+from rayeval.columns import combined, lists
 from rayeval.golden.stated import Stated
 from rayeval.interop.own.chunks import tables as chunk_tables
 from rayeval.interop.own.trace import Trace

@@ -101,7 +101,8 @@ def unjudged_in(batch: pa.Table, stages: Sequence[str], full: float, k: int) -> 
     """UNJUDGED of a batch: RESOLVED, hits under their stage's name, `passages` and `holds`."""
     found = relevance(batch, "passages", full=full)
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
-    open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
+    asked = pc.fill_null(answerable, True)
+    open_ = pc.and_(pc.not_equal(labels, "complete"), asked).to_numpy(False)
     chosen = open_[found.passages.row] & ~_labelled(found)
     ids = combined(batch["question_id"]).take(pa.array(found.passages.row))
     parts = []

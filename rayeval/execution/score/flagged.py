@@ -37,8 +37,8 @@ def uncounted(flags: pa.Table, *, documents: bool) -> Iterator[str]:
         give = "give hits their text" if documents else "give hits their text, or say --corpus"
         yield (
             f"{plural(len(found), 'question')} ({listed(found)}) {have} hits without a text to "
-            "count: context_tokens, tokens_per_gold_char and cutoffs in tokens are undefined there. "
-            f"To have them, {give}"
+            "count: context_tokens, tokens_per_gold_char and cutoffs in tokens are undefined. "
+            f"For them, {give}"
         )
 
 

@@ -103,9 +103,7 @@ def _misplaced(builder: Builder, claims: Step, corpus: DocumentSteps) -> Step:
     )
 
 
-def _counted(
-    builder: Builder, claims: Step, corpus: DocumentSteps, tokenizer: Tokenizer
-) -> Step:
+def _counted(builder: Builder, claims: Step, corpus: DocumentSteps, tokenizer: Tokenizer) -> Step:
     return builder.add(
         Step(
             name="span_tokens",

@@ -14,10 +14,10 @@ from rayeval.execution import artifacts
 from rayeval.execution import inputs as outputs
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.contradicted import contradicted, unknown_sources
+from rayeval.execution.score.flagged import repeating, uncounted
 from rayeval.execution.score.guessed import out_of_nothing
 from rayeval.execution.score.looking import Looked
 from rayeval.execution.score.plan import ScorePlan
-from rayeval.execution.score.flagged import repeating, uncounted
 from rayeval.execution.score.said import like_refusals, refuse_blind, unplaced, used_again
 from rayeval.execution.score.sources import otherwise
 from rayeval.execution.step import Step
