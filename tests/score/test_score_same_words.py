@@ -1,9 +1,11 @@
 """The same words at several places of the documents: where both stand somewhere, places decide."""
 
+import numpy as np
 import pytest
 from score_files import write_lines
 
 from rayeval.execution.export import exported
+from rayeval.metrics.spans import Intervals, overlaps
 from rayeval.report.question import question_json, question_text
 
 SAID = "The office closes at 18:00."
@@ -64,3 +66,12 @@ def test_a_context_of_different_passages_repeats_nothing(scored, tmp_path, conte
     row = run.per_query.filter(stage="context").row(0, named=True)
     assert row["duplicate_ratio"] == 0
     assert row["char_precision@5"] == len(SAID) / sum(map(len, context))
+
+
+def test_a_text_that_holds_overlapping_evidence_holds_each_character_once():
+    """Evidence [0, 10), [5, 15) and [3, 30), of which a text is known to hold the first two."""
+    passage = Intervals(*(np.array([], np.int64) for _ in range(4)))
+    of_evidence = Intervals(*map(np.array, ([0, 1, 2], [0, 0, 0], [0, 5, 3], [10, 15, 30])))
+    held = passage.holding(np.array([0, 0]), np.array([0, 1]), of_evidence)
+    assert (held.start.tolist(), held.end.tolist()) == ([0], [15])
+    assert overlaps(held, of_evidence).chars.tolist() == [10, 10, 12]
