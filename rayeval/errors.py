@@ -121,14 +121,14 @@ class Problem:
 class DataError(InputError):
     """A golden set or corpus with problems: all of them, not the first.
 
-    foreign: of another tool's files, which no command of ours lists.
+    foreign: of another tool's files, or a trace, which no command of ours lists.
     """
 
     def __init__(
         self, problems: Sequence[Problem], *, shown: int = 20, foreign: bool = False
     ) -> None:
         self._foreign = foreign
-        self.problems = sorted(problems, key=lambda p: (p.file, p.line or 0, p.kind, p.message))
+        self.problems = sorted(problems, key=_place)
         lines = [str(problem) for problem in self.problems[:shown]]
         rest = len(self.problems) - shown
         if rest > 0:
@@ -147,6 +147,11 @@ class DataError(InputError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _data_error, (type(self), self.problems, self._foreign)
+
+
+def _place(problem: Problem) -> tuple[str, int, str, str, str]:
+    p = problem
+    return p.file, p.line or 0, p.kind, p.question_id or "", p.message
 
 
 def _data_error(kind: type[DataError], problems: list[Problem], foreign: bool) -> DataError:

@@ -81,8 +81,8 @@ def _questions(evidence: pa.DataType) -> pa.Schema:
 
 
 UNLABELLED = "none"
-"""`labels` of an answerable question whose evidence nobody has looked for yet: nothing is known of
-where it fails."""
+"""`labels` of a question whose evidence nobody has looked for yet: nothing is known of where it
+fails. It is answerable where the golden set says so; else `answerable` is null: nobody knows."""
 
 QUESTIONS = _questions(EVIDENCE)
 """As loaded. List columns are empty, never null; `file` and `line` say where the row stood."""
@@ -215,6 +215,11 @@ PLACE = pa.struct(
         ("tokens", pa.int64()),
     ]
 )
+STANDS = pa.list_(
+    pa.struct([("source_id", TEXT), ("revision_id", TEXT), ("start_char", pa.int64()),
+               ("end_char", pa.int64())])
+)  # fmt: skip
+"""Every place of a text that stands at several; empty where those can't be listed."""
 PASSAGES = pa.list_(PLACE)
 """Where a question's hits lie, each chunk once, by chunk_id."""
 

@@ -101,7 +101,7 @@ class Answers:
         gold = self._variant == GOLD
         needs = batch["answerable"].to_pylist() if gold else [False] * len(rows)
         return [
-            self._asked(row, evidence) if evidence or not needed else []
+            self._asked(row, evidence) if evidence or needed is False else []
             for row, evidence, needed in zip(rows, lists, needs, strict=True)
         ]
 

@@ -19,7 +19,7 @@ from rayeval.errors import InfrastructureError
 from rayeval.execution import inputs
 from rayeval.execution.parquet import ROWS
 from rayeval.execution.store import LAYOUT, read
-from rayeval.tables import CHUNKS, HITS, RESOLVED, TEXT, TEXTS, conform
+from rayeval.tables import CHUNKS, HITS, RESOLVED, STANDS, TEXT, TEXTS, conform
 
 TRACE = pa.schema(
     [
@@ -35,6 +35,7 @@ TRACE = pa.schema(
 """A row per (question_id, stage); the `removed_…` columns belong to the stage `filter`."""
 
 PASSAGE = pa.schema([field for field in CHUNKS if field.name not in ("access", "parent_id")])
+PASSAGE = PASSAGE.append(pa.field("stands", STANDS))
 
 
 @dataclass(frozen=True)

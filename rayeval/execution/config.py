@@ -34,7 +34,8 @@ STAGES = ("ingest", "parse", "chunk", "filter", "retrieve", "fuse", "fused", "re
           "context", "answer", "closed_book", "gold_context", "judge", "retrieval", "end_to_end")
 STEPS = ("documents", "catalogue", "elements", "chunks", "questions", "located", "spots",
          "resolved", "gold_chunks", "passages", "exact_sample", "candidates", "offered", "fitted",
-         "claims", "standing", "misplaced", "texts", "gold_texts", "answers", "answer_rows",
+         "claims", "standing", "misplaced", "texts", "span_tokens", "gold_texts", "answers",
+         "answer_rows",
          "judged", "judged_again", "judged_twice", "judgement_rows", "judged_again_rows",
          "missed", "neighbours", "per_query", "per_answer", "top_scores", "abstention",
          "thresholds", "risk_coverage", "spread", "failures", "aggregate", "slices")

@@ -15,8 +15,9 @@ from rayeval.interop.out.beir import write_beir
 from rayeval.interop.out.exported import Exported
 from rayeval.interop.out.ragas import write_ragas
 from rayeval.interop.out.trec import write_trec
-from rayeval.metrics.foreign.quotes import normal
 from rayeval.metrics.relevance import relevance
+from rayeval.report.gold import full
+from rayeval.report.holding import holds
 from rayeval.tables import LOCATED, PASSAGES
 from rayeval.words import plural, verb
 
@@ -88,13 +89,8 @@ def _hits(run: Run) -> pl.DataFrame:
 
 
 def _judgements(run: Run) -> pl.DataFrame:
-    """The relevance of every passage that alone finds evidence of a question."""
-    source = pl.element().struct.field("source_id")
-    sources = run.questions.select("question_id", pl.col("evidence").list.eval(source))
-    sources = sources.explode("evidence").rename({"evidence": "source_id"}).unique()
-    place = pl.struct("chunk_id", "source_id", "revision_id", "spans", "tokens").alias("passages")
-    near = sources.join(run.passages, on="source_id").sort("question_id", "chunk_id")
-    near = near.group_by("question_id", maintain_order=True).agg(place)
+    """The relevance of every passage that alone finds evidence of a question, as it was scored."""
+    near = _near(run)
     batch = run.questions.select("question_id", "evidence").join(near, on="question_id")
     table = pa.table(
         {
@@ -102,7 +98,8 @@ def _judgements(run: Run) -> pl.DataFrame:
             "passages": batch["passages"].to_arrow().cast(PASSAGES),
         }
     )
-    found = relevance(table, "passages", full=run.manifest["config"]["metrics"]["full"])
+    table = table.append_column("holds", holds(table, run))
+    found = relevance(table, "passages", full=full(run))
     passage, evidence = found.finds
     items = batch.select("question_id", "passages").explode("passages")[passage]
     grades = pl.Series(found.evidence.grade[evidence])
@@ -110,24 +107,26 @@ def _judgements(run: Run) -> pl.DataFrame:
         "question_id", pl.col("passages").struct.field("chunk_id"), relevance=grades
     )
     return (
-        pl.concat([placed, _quoted(run).cast(placed.schema)])
-        .group_by("question_id", "chunk_id")
+        placed.group_by("question_id", "chunk_id")
         .agg(pl.col("relevance").max())
         .sort("question_id", "chunk_id")
     )
 
 
-def _quoted(run: Run) -> pl.DataFrame:
-    """Hits whose text holds a quote of which nobody knows where it stands."""
-    found = run.trace.select("question_id", "hits").drop_nulls("hits").explode("hits")
-    found = found.drop_nulls("hits").select("question_id", pl.col("hits").struct.field("chunk_id"))
-    texts = run.passages.select("chunk_id", of="source_id", text=normal("text")).drop_nulls("text")
-    gold = run.questions.select("question_id", "evidence").explode("evidence")
-    gold = gold.drop_nulls("evidence").unnest("evidence").filter(pl.col("spans").list.len() == 0)
-    gold = gold.select("question_id", "source_id", "relevance", quote=normal("quote"))
-    pairs = found.unique().join(gold.filter(pl.col("quote") != ""), on="question_id")
-    pairs = pairs.join(texts, on="chunk_id").filter(
-        (pl.col("of") == pl.col("source_id")).fill_null(True),
-        pl.col("text").str.contains(pl.col("quote"), literal=True),
-    )
-    return pairs.select("question_id", "chunk_id", "relevance")
+def _near(run: Run) -> pl.DataFrame:
+    """`question_id, passages`: of every question its hits, and what lies in its evidence's sources;
+    of type PASSAGES."""
+    place = ["chunk_id", "source_id", "revision_id", "spans", "tokens"]
+    passages = run.passages.select(place)
+    source = pl.element().struct.field("source_id")
+    sources = run.questions.select("question_id", pl.col("evidence").list.eval(source))
+    sources = sources.explode("evidence").rename({"evidence": "source_id"}).unique()
+    hits = run.trace.select("question_id", "hits").drop_nulls("hits").explode("hits")
+    hits = hits.drop_nulls("hits").select("question_id", pl.col("hits").struct.field("chunk_id"))
+    columns = ["question_id", *place]
+    near = pl.concat(
+        [sources.join(passages, on="source_id").select(columns),
+         hits.unique().join(passages, on="chunk_id").select(columns)]
+    )  # fmt: skip
+    near = near.unique(["question_id", "chunk_id"]).sort("question_id", "chunk_id")
+    return near.group_by("question_id", maintain_order=True).agg(passages=pl.struct(place))

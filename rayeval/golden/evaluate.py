@@ -56,12 +56,13 @@ class Evaluate:
         located = self._located(found, codes, batch["principals"])
         relevant = pc.greater_equal(located.field("relevance"), self._relevant)
         gold = located.field("gold")
-        stated = combined(batch["answerable"]).to_numpy(zero_copy_only=False)
+        unsaid = np.asarray(combined(batch["answerable"]).is_null())
+        stated = np.asarray(pc.fill_null(combined(batch["answerable"]), True))
         hidden = _any(found.rows, relevant, n_rows) & ~_any(found.rows, gold, n_rows)
-        forbidden, answerable = stated & hidden, stated & ~hidden
+        forbidden, answerable = stated & hidden, pa.array(stated & ~hidden, mask=unsaid)
         columns = {
             **{name: batch[name] for name in RESOLVED.names},
-            "answerable": pa.array(answerable),
+            "answerable": answerable,
             "evidence": lists(found.rows, located, n_rows),
             "slices": all_slices(batch, answerable, forbidden),
             "cluster": _clusters(batch, found.rows, located),

@@ -35,12 +35,17 @@ def question_row(value: Any, line: int, report: Report, *, relevant: int) -> dic
     return {
         **_fields(row, record),
         "question_id": record.question_id,
-        "answerable": row.answerable is not False,
+        "answerable": None if _unsaid(row) else row.answerable is not False,
         "evidence": evidence,
         "labels": _labels(row, below=0 < best < relevant),
         "file": report.file,
         "line": line,
     }
+
+
+def _unsaid(row: Row) -> bool:
+    """Whether nobody has said if there is an answer, be it by evidence."""
+    return row.labels == UNLABELLED and row.answerable is None
 
 
 def _faults(

@@ -17,11 +17,11 @@ AUTOMATIC = re.compile("(?s:(language|origin|split|answerable):.*)|forbidden|syn
 """Their names, which mean what they say only while nobody else uses them."""
 
 
-def all_slices(questions: pa.Table, answerable: Bools, forbidden: Bools) -> pa.Array:
+def all_slices(questions: pa.Table, answerable: pa.Array, forbidden: Bools) -> pa.Array:
     """Each question's own slices and the automatic ones, sorted, each once.
 
     questions: any rows of tables.QUESTIONS.
-    answerable, forbidden: (n_questions,), for this asker.
+    answerable, forbidden: (n_questions,), for this asker; answerable is null where nobody said.
     """
     rows, own = flatten(questions["slices"])
     fields = questions.select(["language", "origin", "split", "validated"])

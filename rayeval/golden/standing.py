@@ -34,8 +34,7 @@ class Standing:
 
     def load(self, shard: Shard) -> Stage:
         """What answers for the documents of one shard."""
-        parts = [table.select([*KEY, "text", "format"]) for table in shard.tables("documents")]
-        return _Reader(pl.DataFrame(pl.from_arrow(pa.concat_tables(parts))) if parts else None)
+        return _Reader(documents_of(shard))
 
     def gather(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The one shard's answer that has the document."""
@@ -43,22 +42,34 @@ class Standing:
         return pa.table({"question_id": parts[0]["question_id"], **answer})
 
 
+def documents_of(shard: Shard) -> pl.DataFrame:
+    """`source_id, revision_id, format, whole, chars` of the shard's documents that have text."""
+    parts = [table.select([*KEY, "text", "format"]) for table in shard.tables("documents")]
+    empty = pl.DataFrame(schema=dict.fromkeys([*KEY, "text", "format"], pl.String))
+    there = pl.DataFrame(pl.from_arrow(pa.concat_tables(parts))) if parts else empty
+    return there.drop_nulls("text").select(
+        *KEY, "format", whole="text", chars=pl.col("text").str.len_chars().cast(pl.Int64)
+    )
+
+
+def read_at(batch: pa.Table, documents: pl.DataFrame, between: str = "") -> pl.DataFrame:
+    """The places of a batch whose documents are here: `row, text`, what documents have, `there`
+    (the text of all its spans, joined) and `outside` (one of them is none of the text)."""
+    rows, pairs = flatten(batch["spans"])
+    asked = pl.DataFrame(pl.from_arrow(batch.select([*KEY, "text"]))).with_row_index("row")
+    asked = asked.join(documents, on=KEY)
+    ends = {name: pl.Series(pairs.field(name)) for name in ("start_char", "end_char")}
+    spans = pl.DataFrame({"row": pl.Series(rows, dtype=asked.schema["row"]), **ends})
+    stands = _stands(spans.join(asked.select("row", "whole", "chars"), on="row"), between)
+    return asked.join(stands, on="row").sort("row")
+
+
 class _Reader:
-    def __init__(self, documents: pl.DataFrame | None) -> None:
-        empty = pl.DataFrame(schema=dict.fromkeys([*KEY, "text", "format"], pl.String))
-        there = (empty if documents is None else documents).drop_nulls("text")
-        self._documents = there.select(
-            *KEY, "format", whole="text", chars=pl.col("text").str.len_chars().cast(pl.Int64)
-        )
+    def __init__(self, documents: pl.DataFrame) -> None:
+        self._documents = documents
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        rows, pairs = flatten(batch["spans"])
-        asked = pl.DataFrame(pl.from_arrow(batch.select([*KEY, "text"]))).with_row_index("row")
-        asked = asked.join(self._documents, on=KEY)
-        ends = {name: pl.Series(pairs.field(name)) for name in ("start_char", "end_char")}
-        spans = pl.DataFrame({"row": pl.Series(rows, dtype=asked.schema["row"]), **ends})
-        stands = _stands(spans.join(asked.select("row", "whole", "chars"), on="row"))
-        wrong = _faults(asked.join(stands, on="row")).sort("row")
+        wrong = _faults(read_at(batch, self._documents))
         n = batch.num_rows
         units = dict(_units(wrong.head(LOOKED_AT), batch))
         at = np.full(n, -1)
@@ -72,7 +83,7 @@ class _Reader:
         return pa.table({"question_id": batch["question_id"], **answer})
 
 
-def _stands(spans: pl.DataFrame) -> pl.DataFrame:
+def _stands(spans: pl.DataFrame, between: str) -> pl.DataFrame:
     """`row, there` (the text of all its spans) and whether one of them is none of the text."""
     start, end = pl.col("start_char"), pl.col("end_char")
     held = (end - start).clip(0).cast(pl.UInt64)
@@ -82,7 +93,7 @@ def _stands(spans: pl.DataFrame) -> pl.DataFrame:
             outside=(start < 0) | (end <= start) | (end > pl.col("chars")),
         )
         .group_by("row", maintain_order=True)
-        .agg(pl.col("there").str.join(""), pl.col("outside").any())
+        .agg(pl.col("there").str.join(between), pl.col("outside").any())
     )
 
 

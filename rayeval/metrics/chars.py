@@ -50,13 +50,13 @@ def gold_of(relevance: Relevance) -> Gold:
     return Gold(segments, none | unknown)
 
 
-def retrieved(relevance: Relevance, rank: Ints, limit: Ints) -> Union:
-    """What the hits within the limit cover together.
+def retrieved(relevance: Relevance, pieces: Intervals, rank: Ints, limit: Ints) -> Union:
+    """What the pieces of hits within the limit cover together.
 
     rank: (n_passages,). limit: (n_questions,).
     """
     inside = rank <= limit[relevance.passages.row]
-    return Union.of(relevance.pieces.take(inside[relevance.pieces.owner]))
+    return Union.of(pieces.take(inside[pieces.owner]))
 
 
 def characters(

@@ -40,7 +40,7 @@ class ShortGold(StageConfig):
 class Metrics(StageConfig):
     """Which numbers are taken of every question at every stage."""
 
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     cutoffs: list[Annotated[int | str, AfterValidator(_cutoff)]] = Field(
         [1, 5, 10, 20], min_length=1, description='hits (5), or a token budget ("1200tok")'

@@ -29,7 +29,7 @@ def duplicate_ratio(relevance: Relevance, hits: Ranking) -> Floats:
     """
     row, n_rows = relevance.passages.row, relevance.n_rows
     chosen = hits.rank < NEVER
-    pieces = relevance.pieces.take(chosen[relevance.pieces.owner])
+    pieces = relevance.own.take(chosen[relevance.own.owner])
     union = Union.of(pieces)
     every = np.bincount(row[pieces.owner], pieces.end - pieces.start, n_rows)
     distinct = np.bincount(row[union.owner], union.end - union.start, n_rows)
@@ -39,6 +39,6 @@ def duplicate_ratio(relevance: Relevance, hits: Ranking) -> Floats:
 
 def gold_chars(relevance: Relevance, gold: Gold, hits: Ranking) -> Ints:
     """Gold characters in the context, (n_questions,); 0 where they can't be told."""
-    union = retrieved(relevance, hits.rank, hits.returned)
+    union = retrieved(relevance, relevance.own, hits.rank, hits.returned)
     counts = characters(relevance, gold, union, hits.rank, hits.returned)
     return np.where(counts.undefined, 0, counts.shared)

@@ -75,7 +75,9 @@ class Relevance:
     """(n_evidence,): a whole document of unknown length, or text that nobody located."""
     passages: Passages
     pieces: Intervals
-    """Of passages, sorted by start."""
+    """Of passages, sorted by start; with those of evidence that they are known to hold."""
+    own: Intervals
+    """Of passages alone: the text that they are."""
     evidence_pieces: Intervals
     needs_pieces: Intervals
 
@@ -162,10 +164,9 @@ def relevance(batch: pa.Table, places: str, *, full: float) -> Relevance:
         Located(place, needs, np.zeros(len(needs), bool)),
     )
     known = _joined(_held(batch, places, row, evidence), _matching(of_passage, whole, home, quoted))
-    pieces = pieces.holding(*known, of_evidence_pieces)
     return Relevance(
         batch.num_rows, full, evidence, of_evidence, unmeasured, passages,
-        pieces, of_evidence_pieces, of_needs,
+        pieces.holding(*known, of_evidence_pieces), pieces, of_evidence_pieces, of_needs,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ characters is then a matter of sorting and searching whole arrays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -53,7 +53,8 @@ class Intervals:
     def holding(self, owner: Ints, item: Ints, of_items: Intervals) -> Intervals:
         """With the pieces of items that some owners are known to hold, sorted by start.
 
-        owner, item: (n_pairs,). of_items: the pieces of every item.
+        owner, item: (n_pairs,). of_items: the pieces of every item. Those of one owner that overlap
+        are one: what it holds twice over, it holds once.
         """
         if not len(owner):
             return self
@@ -65,7 +66,17 @@ class Intervals:
         at = np.arange(len(pair)) - np.repeat(np.cumsum(high - low) - high, high - low)
         more = of_items.take(order[at])
         both = _joined(self, Intervals(owner[pair], more.place, more.start, more.end))
-        return both.take(np.argsort(both.start, kind="stable"))
+        return both._disjoint()
+
+    def _disjoint(self) -> Intervals:
+        """The union of every owner's pieces, sorted by start."""
+        ordered = self.take(np.lexsort((self.start, self.owner)))
+        step = ordered.owner * (int(ordered.end.max(initial=0)) + 1)
+        union = Union.of(replace(ordered, start=ordered.start + step, end=ordered.end + step))
+        first = np.searchsorted(ordered.start + step, union.start)
+        kept = ordered.take(first)
+        kept = replace(kept, end=union.end - step[first])
+        return kept.take(np.argsort(kept.start, kind="stable"))
 
 
 @dataclass(frozen=True)

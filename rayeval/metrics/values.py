@@ -62,14 +62,18 @@ class Within:
 
     @cached_property
     def union(self) -> Union:
-        """What they cover together."""
-        return chars.retrieved(self.values.relevance, self.values.hits.rank, self.limit)
+        """What they cover together, with evidence that they are known to hold."""
+        found = self.values.relevance
+        return chars.retrieved(found, found.pieces, self.values.hits.rank, self.limit)
 
     @cached_property
     def characters(self) -> chars.Characters:
-        """Their characters against those of gold."""
-        v = self.values
-        return chars.characters(v.relevance, v.block.gold, self.union, v.hits.rank, self.limit)
+        """Their own characters against those of gold."""
+        v, found = self.values, self.values.relevance
+        text = self.union
+        if found.own is not found.pieces:
+            text = chars.retrieved(found, found.own, v.hits.rank, self.limit)
+        return chars.characters(found, v.block.gold, text, v.hits.rank, self.limit)
 
     def count(self, flags: Bools) -> Ints:
         """(n_questions,): how many of them are flagged; flags: (n_passages,)."""
@@ -81,6 +85,13 @@ class Within:
 def _joint_recall(v: Values, at: Within) -> Floats:
     held = v.relevance.groups_covered(at.union)[v.every.gold]
     return share(tally(v.row, held, len(at.limit)), v.n_groups)
+
+
+def _source_recall(v: Values, at: Within) -> Floats:
+    """Undefined where what is not found may be in a hit that names no source."""
+    value = found.recall(v.source_first, v.block.sets.row, at.limit)
+    nameless = at.count(v.relevance.passages.source < 0)
+    return np.where((nameless > 0) & (value < 1), np.nan, value)
 
 
 def _judged(v: Values, at: Within) -> Floats:
@@ -103,7 +114,7 @@ AT_CUTOFF: dict[str, Callable[[Values, Within], Floats]] = {
     "all_groups": lambda v, at: found.all_groups(v.first, v.row, at.limit),
     "joint_recall": _joint_recall,
     "partial": lambda v, at: found.partial(v.first, v.part, v.row, at.limit),
-    "source_recall": lambda v, at: found.recall(v.source_first, v.block.sets.row, at.limit),
+    "source_recall": _source_recall,
     "precision": lambda v, at: found.precision(at.count(v.block.finding), at.cut.size, v.n_groups),
     "precision_returned": lambda v, at: found.precision(
         at.count(v.block.finding), at.cut.taken, v.n_groups

@@ -31,6 +31,7 @@ from rayeval.registry.judgement import (
 from rayeval.registry.judging import judgement_rows, judging, probing, told_verdicts
 from rayeval.registry.later import fitted, fuser, reranker, selector
 from rayeval.registry.live import Placed, asking, placed
+from rayeval.registry.located import SpanTokens
 from rayeval.registry.packing import trace_scores, unpacked
 from rayeval.registry.reading import (
     catalogue,
@@ -50,6 +51,7 @@ from rayeval.registry.told import told
 
 __all__ = [
     "Placed",
+    "SpanTokens",
     "Standing",
     "ann_index",
     "answer_rows",

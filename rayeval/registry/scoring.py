@@ -13,7 +13,7 @@ import pyarrow as pa
 from rayeval.answer.refusals import Counted
 from rayeval.chunk.tokens import Tokenizer
 from rayeval.chunk.tokens import build as build_tokenizer
-from rayeval.columns import combined, flatten, lists
+from rayeval.columns import combined, lists
 from rayeval.golden.stated import Stated
 from rayeval.interop.own.chunks import tables as chunk_tables
 from rayeval.interop.own.trace import Trace
@@ -30,6 +30,7 @@ from rayeval.metrics.names import Measure
 from rayeval.metrics.per_query import PerQuery, by_question
 from rayeval.metrics.pipeline import Pipeline
 from rayeval.registry.claims import misplaced_names
+from rayeval.registry.located import placed
 from rayeval.registry.packing import in_place, packed
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
@@ -121,24 +122,13 @@ def scorer(config: Scoring, tokenizer: Tokenizer, corpus: bool, shard: Shard) ->
     wanted = catalogue.filter(catalogue["current"]).select(["source_id", "revision_id", "chars"])
     located = Chunks([placed(shard.table("texts"))])
     documents = pl.DataFrame(pl.from_arrow(wanted))
-    return Scorer(config, Known(_chunks(config.chunks, wrong), located, documents, count, wrong))
+    chunks = _chunks(config.chunks, wrong)
+    said = None if count is None else Chunks([_counts(shard.table("span_tokens"))])
+    return Scorer(config, Known(chunks, located, documents, count, wrong, said))
 
 
-def placed(located: pa.Table) -> pa.Table:
-    """Of the texts that were located (`question_id, spots`), those that stand at one place.
-
-    Returns `chunk_id` (their name), `source_id, revision_id, spans`.
-    """
-    rows, spots = flatten(located["spots"])
-    fields = {name: spots.field(name) for name in ("source_id", "revision_id", "spans", "exact")}
-    frame = pl.DataFrame({name: pl.Series(values) for name, values in fields.items()})
-    frame = frame.with_columns(row=pl.Series(rows), at=pl.int_range(pl.len()))
-    frame = frame.filter(pl.col("exact") == pl.col("exact").any().over("row"))
-    alone = frame.filter(pl.len().over("row") == 1, pl.col("spans").list.len() > 0)
-    at = alone["at"].to_arrow()
-    names = combined(located["question_id"]).take(alone["row"].to_arrow())
-    columns = {name: fields[name].take(at) for name in ("source_id", "revision_id", "spans")}
-    return pa.table({"chunk_id": names, **columns})
+def _counts(tokens: pa.Table) -> pa.Table:
+    return pa.table({"chunk_id": tokens["question_id"], "tokens": tokens["tokens"]})
 
 
 def _chunks(paths: Sequence[str], wrong: pa.Array | None = None) -> Chunks | None:
@@ -159,6 +149,7 @@ class Scorer:
         self.trace = Trace(config.paths)
         self.failures = FirstFailure(config.pipeline, full=config.metrics.full)
         self.deep = deep(config)
+        self.counted = np.array([_counted(config, stage) for stage in config.stages])
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """A row per question, in order."""
@@ -197,7 +188,7 @@ class Scorer:
         hits = hits_of(self.trace.rows(ids), ids, stages)
         found = list(faults(hits, stages, any_order=config.any_order))
         hits = self.known.trusted(by_score(hits) if config.any_order else hits)
-        seen = columns_of(hits, ordered, stages, self.deep, self.known)
+        seen = columns_of(hits, ordered, stages, self.deep, self.known, self.counted)
         if self.known.chunks is not None:
             found += unknown_chunks(hits, stages, seen.unknown)
         columns = dict(zip(ordered.column_names, ordered.columns, strict=True)) | seen.columns
@@ -212,10 +203,14 @@ def deep(config: Scoring) -> list[int]:
     least = EVERY if config.depth is None else config.depth
     result = []
     for stage in config.stages:
-        measures = config.numbers.measures_of(stage)
-        counted = any(m.cutoff is None or m.cutoff.tokens for m in measures)
-        result.append(EVERY if counted or stage == config.handed else least)
+        whole = stage == config.handed or _counted(config, stage)
+        result.append(EVERY if whole else least)
     return result
+
+
+def _counted(config: Scoring, stage: str) -> bool:
+    """Whether a metric needs the tokens of the stage's hits."""
+    return any(m.cutoff is None or m.cutoff.tokens for m in config.numbers.measures_of(stage))
 
 
 def _problems(found: Sequence[Fault], n: int) -> pa.Array:

@@ -14,7 +14,7 @@ from rayeval.report.shown import Row, Shown
 from rayeval.report.spent import spent, spent_table
 from rayeval.report.tables import Tables, answered_stages
 from rayeval.report.trust import unsure
-from rayeval.words import percent
+from rayeval.words import percent, plural
 
 HELD = ("right", "partly right", "wrong", "not known", "refused")
 """What became of an answer, as answers are counted by what their context held."""
@@ -61,9 +61,10 @@ def rates(abstention: pl.DataFrame, stage: str, slice_: str | None = None) -> di
     """Right and false refusals of a stage's answers, as counts and rates; NaN of nothing.
 
     precision: right refusals / refusals. accuracy: (right refusals + answerable questions that were
-    answered) / all.
+    answered) / all. unlabelled: answers to questions of which nobody said which kind they are.
     """
     rows = abstention.filter(pl.col("stage") == stage, pl.col("slice").eq_missing(pl.lit(slice_)))
+    unsaid = rows.filter(pl.col("answerable").is_null(), pl.col("refused").is_not_null())
     counts = rows.drop_nulls("refused").group_by("answerable", "refused").agg(pl.col("n").sum())
     of = {(can, refused): n for can, refused, n in counts.iter_rows()}
     right, answered_wrongly = of.get((False, True), 0), of.get((False, False), 0)
@@ -74,6 +75,7 @@ def rates(abstention: pl.DataFrame, stage: str, slice_: str | None = None) -> di
         "right_refusals": right,
         "answerable": answerable,
         "false_refusals": false,
+        "unlabelled": int(unsaid["n"].sum()),
         "right_refusal": _share(right, unanswerable),
         "false_refusal": _share(false, answerable),
         "precision": _share(right, right + false),
@@ -141,6 +143,7 @@ def by_evidence(run: Tables) -> tuple[tuple[bool, str, tuple[int, ...]], ...]:
     """(answerable, how much of the evidence the context held, how many are HELD) of the answers of
     the stage `answer` to all questions that count for means."""
     own = run.abstention.filter(pl.col("stage") == "answer", pl.col("slice").is_null())
+    own = own.with_columns(pl.col("answerable").fill_null(True))  # of unknown evidence, anyway
     rows = []
     for (can, level), part in own.group_by("answerable", "evidence", maintain_order=True):
         counts = [_count(part, refused=False, right=kind) for kind in ("right", "partial", "wrong")]
@@ -174,4 +177,6 @@ def _rates(stage: str, found: Mapping[str, Any]) -> Iterator[str]:
     if found["right_refusals"] + found["false_refusals"]:
         more += f", precision of refusals {percent(found['precision'])}"
     both = found["unanswerable"] and found["answerable"]
-    yield f"{stage}: refused {', '.join(said)}{more if both else ''}"
+    n = found["unlabelled"]
+    aside = f"; {plural(n, 'answer')} to questions not labelled yet left out" if n else ""
+    yield f"{stage}: refused {', '.join(said)}{more if both else ''}{aside}"

@@ -51,6 +51,8 @@ class Asked:
     aside: int
     """Synthetic ones that nobody checked, which count in their own slice only."""
     unlabelled: tuple[str, ...]
+    unsaid: int
+    """Those of them of which nobody said whether they are answerable."""
 
 
 def place() -> pl.Expr:
@@ -99,6 +101,7 @@ def asked(run: Tables) -> Asked:
     for part in run.parts("questions", QUESTIONS):
         counts["questions"] += part.height
         counts["answerable"] += int(part["answerable"].sum())
+        counts["unsaid"] += part["answerable"].null_count()
         counts["forbidden"] += part.filter(slices.contains(FORBIDDEN)).height
         counts["aside"] += part.filter(slices.contains(SYNTHETIC) & can).height
         unlabelled += part.filter(pl.col("labels") == UNLABELLED)["question_id"].to_list()
@@ -108,4 +111,5 @@ def asked(run: Tables) -> Asked:
         counts["forbidden"],
         counts["aside"],
         tuple(unlabelled),
+        counts["unsaid"],
     )

@@ -33,13 +33,13 @@ UNJUDGED = {
 def gold_ranks(run: Tables, ids: Sequence[str], stages: Sequence[str]) -> pl.DataFrame:
     """RANKS, sorted: of every gold group at every stage that ran, the rank of the first hit that
     finds it; null where none does."""
-    return _sorted([_ranks_in(*block, run, stages) for block in _blocks(run, ids, stages)])
+    return _sorted([_ranks_in(*block, run, stages) for block in blocks(run, ids, stages)])
 
 
 def unjudged(run: Tables, ids: Sequence[str], stages: Sequence[str], k: int) -> pl.DataFrame:
     """UNJUDGED: hits of the top `k`, of answerable questions with partial labels, that share no
     character with evidence of any grade."""
-    found = [_unjudged_in(*block, run, stages, k) for block in _blocks(run, ids, stages)]
+    found = [_unjudged_in(*block, run, stages, k) for block in blocks(run, ids, stages)]
     return pl.concat([pl.DataFrame(schema=UNJUDGED), *found])
 
 
@@ -48,7 +48,7 @@ def gold_and_unjudged(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`gold_ranks` and `unjudged`, reading the run once."""
     ranks, open_ = [], [pl.DataFrame(schema=UNJUDGED)]
-    for block in _blocks(run, ids, stages):
+    for block in blocks(run, ids, stages):
         ranks.append(_ranks_in(*block, run, stages))
         open_.append(_unjudged_in(*block, run, stages, k))
     return _sorted(ranks), pl.concat(open_)
@@ -56,7 +56,7 @@ def gold_and_unjudged(
 
 def _ranks_in(table: pa.Table, hits: Listed, run: Tables, stages: Sequence[str]) -> pl.DataFrame:
     batch = near_gold(table, stages, hits, run)
-    return _ranks(batch, relevance(batch, "passages", full=_full(run)), stages)
+    return _ranks(batch, relevance(batch, "passages", full=full(run)), stages)
 
 
 def _unjudged_in(
@@ -68,10 +68,11 @@ def _unjudged_in(
     top = hits.where(hits.rank <= k)
     batch = table.append_column("passages", top.passages(table.num_rows))
     batch = batch.append_column("holds", holds(batch, run))
-    return unjudged_in(batch, stages, run, _full(run), k)
+    return unjudged_in(batch, stages, run, full(run), k)
 
 
-def _full(run: Tables) -> float:
+def full(run: Tables) -> float:
+    """The share of an evidence's characters that finds it."""
     return float(run.manifest["config"]["metrics"]["full"])
 
 
@@ -106,7 +107,8 @@ def unjudged_in(
     `holds`."""
     found = relevance(batch, "passages", full=full)
     labels, answerable = combined(batch["labels"]), combined(batch["answerable"])
-    open_ = pc.and_(pc.not_equal(labels, "complete"), answerable).to_numpy(False)
+    asked = pc.fill_null(answerable, True)
+    open_ = pc.and_(pc.not_equal(labels, "complete"), asked).to_numpy(False)
     chosen = open_[found.passages.row] & ~_labelled(found)
     columns = {name: found.passages.items.field(name) for name in ("chunk_id", *STANDS)}
     columns["question_id"] = combined(batch["question_id"]).take(pa.array(found.passages.row))
@@ -128,7 +130,7 @@ def _labelled(found: Relevance) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return flags
 
 
-def _blocks(
+def blocks(
     run: Tables, ids: Sequence[str], stages: Sequence[str]
 ) -> Iterator[tuple[pa.Table, Listed]]:
     """The questions with their gold, and a column of hits per stage; the hits."""

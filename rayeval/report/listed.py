@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rayeval.columns import Ints, combined, flatten, lists
-from rayeval.metrics.evidence import ints
+from rayeval.metrics.evidence import evidence_of, ints
 from rayeval.metrics.ranking import RANKED, RETURNED
 from rayeval.metrics.spans import Bools
-from rayeval.report.holding import as_column, evidence_rows, held, open_pairs
+from rayeval.report.holding import as_column, held, open_pairs
 from rayeval.report.tables import Tables
 from rayeval.tables import PASSAGES, PLACE, TEXT, conform
 
@@ -92,7 +92,7 @@ def near_gold(table: pa.Table, stages: Sequence[str], hits: Listed, run: Tables)
     source = ints(every.dictionary_encode().indices, -1) + 1
     size = int(source.max(initial=0)) + 1
     touching = _among(hits.row * size + source[hits.chunk], row * size + source[n_chunks:])
-    items = evidence_rows(table)
+    items = evidence_of(table["evidence"])
     maybe = hits.where(open_pairs(hits.row, hits.chunk, hits.chunks, items))
     several = np.unique(maybe.pairs)
     of, chunk = np.divmod(several, max(1, n_chunks))

@@ -141,11 +141,12 @@ def _corpus(manifest: Mapping[str, Any]) -> str:
 
 def _counts(golden: Asked) -> str:
     told = f" ({golden.forbidden} of them for lack of access)" if golden.forbidden else ""
-    open_ = len(golden.unlabelled)
+    open_ = len(golden.unlabelled) - golden.unsaid
     waiting = f" ({open_} of them not labelled yet)" if open_ else ""
+    unsaid = f", {golden.unsaid} not labelled yet" if golden.unsaid else ""
     return (
         f"{plural(golden.questions, 'question')}: {golden.answerable} answerable{waiting}, "
-        f"{golden.questions - golden.answerable} not{told}"
+        f"{golden.questions - golden.answerable - golden.unsaid} not{told}{unsaid}"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import polars as pl
 
 from rayeval.errors import RunError
 from rayeval.report.answers import answer_lines, answers_json
+from rayeval.report.covered import Covered, covered
 from rayeval.report.hit_lines import hit_lines
 from rayeval.report.judgements import judgement_lines, judgements_json
 from rayeval.report.lines import wrapped
@@ -20,8 +20,6 @@ from rayeval.report.tables import Tables
 
 DETAILS = (("depth", "depth"), ("group", "group_id"))
 
-Spans = Sequence[Mapping[str, int]]
-
 
 def question_json(run: Tables, question_id: str) -> dict[str, Any]:
     """Everything that the run knows of one question."""
@@ -29,7 +27,9 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
     failure = run.failures.filter(pl.col("question_id") == question_id).to_dicts()
     rows = run.trace.filter(pl.col("question_id") == question_id).to_dicts()
     passages = _passages(run.passages, rows)
-    gold = [item for item in question["evidence"] if item["gold"]]
+    removed = _filter(rows)
+    rows = [row for row in rows if row["stage"] != "filter"]
+    held = covered(run, question_id, [row["stage"] for row in rows])
     full = run.manifest["config"]["metrics"]["full"]
     return {
         "question_id": question_id,
@@ -42,10 +42,8 @@ def question_json(run: Tables, question_id: str) -> dict[str, Any]:
             _evidence(item, full) | {"text": stated_text(run.passages, item)}
             for item in question["evidence"]
         ],
-        "filter": _filter(rows),
-        "stages": {
-            row["stage"]: _stage(row, passages, gold) for row in rows if row["stage"] != "filter"
-        },
+        "filter": removed,
+        "stages": {row["stage"]: _stage(row, passages, held) for row in rows},
         "answers": answers_json(run, question_id),
         "judgements": judgements_json(run, question_id),
     }
@@ -62,11 +60,9 @@ def question_text(run: Tables, question_id: str) -> str:
     lines += [f"          {line}" for line in _contributing(facts["failure"])]
     for item in facts["evidence"]:
         lines.append(f"evidence  {_evidence_line(item)}")
-    needed = {item["evidence_id"]: item["needed"] for item in facts["evidence"]}
     for name, stage in facts["stages"].items():
-        lines += ["", f"{name}: {_stage_line(stage, needed)}"]
-        finding = {hit["rank"] for hit in stage["hits"] if _finds(hit["covers"], needed)}
-        lines += hit_lines(stage["hits"], finding)
+        lines += ["", f"{name}: {_stage_line(stage)}"]
+        lines += hit_lines(stage["hits"], {hit["rank"] for hit in stage["hits"] if hit["finds"]})
     lines += answer_lines(facts["answers"])
     lines += judgement_lines(facts["judgements"])
     return wrapped("\n".join(lines))
@@ -111,47 +107,15 @@ def _filter(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _stage(
-    row: Mapping[str, Any], passages: Mapping[str, Any], gold: Sequence[Mapping[str, Any]]
+    row: Mapping[str, Any], passages: Mapping[str, Any], held: Mapping[str, Covered]
 ) -> dict[str, Any]:
     hits = []
     for rank, hit in enumerate(row["hits"] or [], start=1):
-        passage = passages[hit["chunk_id"]]
-        covers = {g["evidence_id"]: coverage(passage, g) for g in gold}
+        passage, own = passages[hit["chunk_id"]], held.get(hit["chunk_id"], Covered())
         names = ("source_id", "revision_id", "pages", "spans", "text")
         place = {name: passage[name] for name in names}
-        hits.append(
-            {"rank": rank, **hit, **place, "covers": {k: v for k, v in covers.items() if v}}
-        )
+        hits.append({"rank": rank, **hit, **place, "covers": own.shares, "finds": own.finds})
     return {"error": row["error"], "hits": hits}
-
-
-def coverage(passage: Mapping[str, Any], evidence: Mapping[str, Any]) -> float:
-    """The share of the evidence's characters that the passage holds."""
-    same = all(passage[name] == evidence[name] for name in ("source_id", "revision_id"))
-    total = sum(span["end_char"] - span["start_char"] for span in evidence["spans"])
-    if _stated(passage, evidence, same=same):
-        return 1.0
-    if not same or not total or not passage["spans"]:
-        return 0.0
-    return float(sum(_shared(a, b) for a in passage["spans"] for b in evidence["spans"]) / total)
-
-
-def _stated(passage: Mapping[str, Any], evidence: Mapping[str, Any], *, same: bool) -> bool:
-    """Whether a whole document is the evidence's, or a text that nobody located has its quote."""
-    if passage["spans"] is not None and not passage["spans"]:
-        return same
-    quote = _normal(evidence["quote"] or "")
-    placed = passage["spans"] and evidence["spans"]
-    return bool(not placed and quote and quote in _normal(passage["text"] or ""))
-
-
-def _normal(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def _shared(a: Mapping[str, int], b: Mapping[str, int]) -> int:
-    low, high = max(a["start_char"], b["start_char"]), min(a["end_char"], b["end_char"])
-    return max(0, high - low)
 
 
 def _status(failure: Mapping[str, Any] | None) -> str:
@@ -187,20 +151,16 @@ def _evidence_line(item: Mapping[str, Any]) -> str:
     return f"{item['evidence_id']} ({item['group_id']}, {mark}) {at}{quote}"
 
 
-def _stage_line(stage: Mapping[str, Any], needed: Mapping[str, float]) -> str:
+def _stage_line(stage: Mapping[str, Any]) -> str:
     if stage["error"]:
         return f"error: {stage['error']}"
     holding = [hit for hit in stage["hits"] if hit["covers"]]
-    found = [hit["rank"] for hit in holding if _finds(hit["covers"], needed)]
+    found = [hit["rank"] for hit in holding if hit["finds"]]
     parts = [hit["rank"] for hit in holding if hit["rank"] not in found]
     said = [f"gold at {_ranks(found)}"] if found else []
     said += [f"part of gold at {_ranks(parts)}"] if parts else []
     n = len(stage["hits"])
     return f"{n} {'hit' if n == 1 else 'hits'}, {', '.join(said) or 'no gold'}"
-
-
-def _finds(covers: Mapping[str, float], needed: Mapping[str, float]) -> bool:
-    return any(share >= needed[name] for name, share in covers.items())
 
 
 def _ranks(ranks: Sequence[int]) -> str:

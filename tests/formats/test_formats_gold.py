@@ -7,6 +7,7 @@ import pytest
 import yaml
 from formats_files import KOREAN, both, laid_out, locked, pdf, table, text, word
 
+import rayeval
 from rayeval.cli.main import run_command
 from rayeval.execution.evaluate import run_config
 from rayeval.execution.job import Options
@@ -209,3 +210,19 @@ def test_a_missing_extra_is_an_error_that_names_the_command(folder, capsys, monk
     assert "needs" in said
     assert "pip install 'rayeval[documents]'" in said
     assert not list((folder / "none").glob("2*"))
+
+
+def test_gold_on_a_page_is_not_found_by_the_same_words_on_another(tmp_path):
+    closes = "The office closes at 18:00."
+    pages = [text([f"{closes} Lunch is at {when}."]) for when in ("noon", "one")]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "offices.pdf").write_bytes(pdf(*pages))
+    evidence = {"source_id": "offices.pdf", "quote": closes, "page": 2}
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text(
+        json.dumps({"question_id": "q", "question": "?", "evidence": [evidence]}) + "\n"
+    )
+    for when, want in (("noon", 0), ("one", 1)):
+        hits = [{"question_id": "q", "stages": {"s": {"hits": [f"{closes} Lunch is at {when}."]}}}]
+        run = rayeval.score(golden, hits, corpus=tmp_path / "docs", runs=tmp_path / "runs")
+        assert run.per_query["recall@1"].to_list() == [want]

@@ -36,7 +36,7 @@ def among_all(run):
     """The same with every hit of every question."""
     ids = [f"q-{number:05d}" for number in range(QUESTIONS)]
     found = []
-    for table, _ in gold._blocks(run, ids, STAGES):
+    for table, _ in gold.blocks(run, ids, STAGES):
         batch = table.append_column("passages", places(table, STAGES, run))
         found.append(gold._ranks(batch, relevance(batch, "passages", full=0.8), STAGES))
     return gold._sorted(found)

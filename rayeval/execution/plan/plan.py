@@ -46,12 +46,12 @@ class Steps:
     resolved: Step
 
     def needed(self, target: Step) -> list[Step]:
-        """`target` and what it is computed from, in order."""
+        """`target` and what it is computed from, in order; what was stored before is no step."""
         by_key = {step.key: step for step in self.steps}
         keys, todo = set(), [target.key]
         while todo:
-            step = by_key[todo.pop()]
-            if step.key not in keys:
+            step = by_key.get(todo.pop())
+            if step is not None and step.key not in keys:
                 keys.add(step.key)
                 todo += [c.key for c in step.batch] + [*step.sharded.values(), *step.whole.values()]
         return [step for step in self.steps if step.key in keys]

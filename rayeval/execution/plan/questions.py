@@ -80,6 +80,7 @@ def asked(
             name=f"questions{suffix}",
             kind="produce",
             identity={
+                "v": 2,
                 "sha256": golden.sha256,
                 "splits": splits,
                 "limit": limit,

@@ -46,7 +46,7 @@ def answers_step(
         kind="map",
         identity={
             "step": "told",
-            "v": 2,
+            "v": 3,
             "refusals": scoring.refusals,
             **reading(config, inputs, scoring),
         },

@@ -8,6 +8,7 @@ from functools import partial
 import pyarrow as pa
 
 from rayeval import files, registry
+from rayeval.chunk.tokens import Tokenizer
 from rayeval.execution.plan.builder import Builder, columns, per_question
 from rayeval.execution.plan.corpus import DocumentSteps
 from rayeval.execution.score.inputs import ScoreInputs
@@ -32,15 +33,22 @@ class Looked:
     """Those that are wrong."""
     anchored: Step
     """Where texts stand that say nothing of it, or something wrong."""
+    counted: Step | None
+    """The tokens of what stands at places that come without a text; None: nobody asks for them."""
 
     @property
     def whole(self) -> dict[str, str]:
         """What scoring reads of it."""
-        return {"misplaced": self.misplaced.key, "texts": self.anchored.key}
+        found = {"misplaced": self.misplaced.key, "texts": self.anchored.key}
+        return found | ({} if self.counted is None else {"span_tokens": self.counted.key})
 
 
 def looking_steps(
-    builder: Builder, inputs: ScoreInputs, scoring: Scoring, corpus: DocumentSteps
+    builder: Builder,
+    inputs: ScoreInputs,
+    scoring: Scoring,
+    corpus: DocumentSteps,
+    tokenizer: Tokenizer,
 ) -> Looked:
     """The places are checked, then the texts located as a quote is (DESIGN §4)."""
     read = {"trace": inputs.trace_sha256, "chunks": inputs.chunks_sha256}
@@ -67,7 +75,8 @@ def looking_steps(
             whole={**catalogue, "misplaced": misplaced.key},
         )
     )
-    return Looked(claims, misplaced, _anchored(builder, texts, corpus))
+    counted = _counted(builder, claims, corpus, tokenizer) if scoring.counts_tokens else None
+    return Looked(claims, misplaced, _anchored(builder, texts, corpus), counted)
 
 
 def _misplaced(builder: Builder, claims: Step, corpus: DocumentSteps) -> Step:
@@ -90,6 +99,20 @@ def _misplaced(builder: Builder, claims: Step, corpus: DocumentSteps) -> Step:
             make=registry.misplaced,
             schema=MISPLACED,
             sharded={"claims": claims.key, "standing": standing.key},
+        )
+    )
+
+
+def _counted(builder: Builder, claims: Step, corpus: DocumentSteps, tokenizer: Tokenizer) -> Step:
+    return builder.add(
+        Step(
+            name="span_tokens",
+            kind="scatter",
+            identity={"step": "span tokens", "v": 1, "tokenizer": tokenizer.identity()},
+            make=partial(registry.SpanTokens, tokenizer),
+            schema=per_question(tokens=pa.int64()),
+            batch=columns(claims, *(n for n in CLAIMS.names if n != "lacks")),
+            sharded={"documents": corpus.documents.key},
         )
     )
 

@@ -79,7 +79,7 @@ def make_plan(
         )
         catalogue = corpus.catalogue
         resolved = question_steps(builder, golden, corpus)
-        looked = looking_steps(builder, inputs, scoring, corpus)
+        looked = looking_steps(builder, inputs, scoring, corpus, config.tokenizer)
     whole = {"catalogue": catalogue.key, **({} if looked is None else looked.whole)}
     found, answers = Answered(), None
     if given is not None:
@@ -129,7 +129,7 @@ def _scored(
     return Step(
         name="scored",
         kind="map",
-        identity={"step": "scored", "v": 8, **reading(config, inputs, scoring)},
+        identity={"step": "scored", "v": 9, **reading(config, inputs, scoring)},
         make=partial(registry.scorer, scoring, config.tokenizer, config.corpus is not None),
         schema=scoring.schema,
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),

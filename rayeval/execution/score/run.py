@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -11,6 +11,7 @@ import pyarrow as pa
 from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
+from rayeval.execution.driver import Done
 from rayeval.execution.evaluate import (
     begun,
     compute,
@@ -19,6 +20,7 @@ from rayeval.execution.evaluate import (
     golden_hash,
     new_job,
 )
+from rayeval.execution.executor import Executor
 from rayeval.execution.job import Job
 from rayeval.execution.plan.plan import Steps
 from rayeval.execution.progress import Silent, Watcher
@@ -31,12 +33,13 @@ from rayeval.execution.score.guessed import out_of_order
 from rayeval.execution.score.inputs import ScoreInputs
 from rayeval.execution.score.joining import joined
 from rayeval.execution.score.options import ScoreOptions
-from rayeval.execution.score.plan import golden_plan, make_plan
+from rayeval.execution.score.plan import ScorePlan, golden_plan, make_plan
 from rayeval.execution.score.said import refuse_nameless
 from rayeval.execution.score.spool import Spooled, hashed, spool_files, spooled_tables
 from rayeval.execution.score.stages import in_order, names_of, own_config, pipeline_of, roles_of
+from rayeval.execution.score.unknown import with_sum
 from rayeval.execution.score.verdicts import judged_by
-from rayeval.execution.score.warnings import warnings_of
+from rayeval.execution.score.warnings import walk_warnings, warnings_of
 from rayeval.execution.store import read
 from rayeval.interop.own.nameless import ONE_STAGE
 from rayeval.interop.own.trace import TraceFile
@@ -109,13 +112,36 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         pipeline, notes = _pipeline(config, told)
         scoring, judge = _scoring(config, told, pipeline), told.judge
         plan = make_plan(config, inputs, scoring, told.answers, judge, root)
-        done, warnings = compute(root, plan, executor, watcher, before)
+        done, found_out = _scored(root, plan, scoring, executor, watcher, before)
         said = [*spooled.notes, *trace.notes, *kinds, *notes, *judged_by(config, judge)]
-        said += warnings_of(root, plan, config, pipeline)
+        said += warnings_of(root, plan, config)  # what is refused is refused before all is summed
+        done, warnings = compute(root, plan, executor, watcher, done)
+        said += walk_warnings(root, plan, pipeline)
         for line in said:
             watcher.say(f"warning  {line}")
-        commit_score(job, plan, done, [*said, *found, *warnings], executor, judge)
+        every = [*said, *found, *found_out, *warnings]
+        commit_score(job, plan, done, every, executor, judge)
     return Run(job.folder)
+
+
+def _scored(
+    root: str,
+    plan: ScorePlan,
+    scoring: Scoring,
+    executor: Executor,
+    watcher: Watcher,
+    before: Mapping[str, Done],
+) -> tuple[dict[str, Done], list[str]]:
+    """What scoring the questions needs, computed; and warnings.
+
+    Raises DataError with all that is wrong with the trace.
+    """
+    steps = Steps(tuple(plan.needed(plan.scored)), plan.resolved)
+    try:
+        return compute(root, steps, executor, watcher, before)
+    except DataError as error:
+        problems = with_sum(error.problems, scoring.paths, scoring.chunks, scoring.file)
+        raise DataError(problems, foreign=True) from None
 
 
 def _check(config: ScoreConfig, spooled: Spooled) -> None:

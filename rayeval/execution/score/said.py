@@ -118,9 +118,10 @@ def like_refusals(told: pl.DataFrame, counted: str) -> Iterator[str]:
     shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
     more = f"; --refusals explained counts the {explain} that say nothing but what is missing"
     are = verb(begin, "begins like a refusal and counts", "begin like a refusal and count")
+    between = f": {', '.join(bounds)}" if bounds else ""
     yield (
-        f"{begin} of {plural(int(frame['given'].sum()), 'answer')} {are} as given ({shown}): "
-        f"{', '.join(bounds)}{more if counted == 'whole' and explain else ''}"
+        f"{begin} of {plural(int(frame['given'].sum()), 'answer')} {are} as given ({shown})"
+        f"{between}{more if counted == 'whole' and explain else ''}"
     )
 
 

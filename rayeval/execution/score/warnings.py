@@ -14,6 +14,7 @@ from rayeval.execution import artifacts
 from rayeval.execution import inputs as outputs
 from rayeval.execution.score.config import ScoreConfig
 from rayeval.execution.score.contradicted import contradicted, unknown_sources
+from rayeval.execution.score.flagged import repeating, uncounted
 from rayeval.execution.score.guessed import out_of_nothing
 from rayeval.execution.score.looking import Looked
 from rayeval.execution.score.plan import ScorePlan
@@ -27,10 +28,13 @@ from rayeval.metrics.pipeline import Pipeline
 FAILED = "failures.parquet"
 
 
-def warnings_of(
-    root: str, plan: ScorePlan, config: ScoreConfig, pipeline: Pipeline
-) -> Iterator[str]:
-    """Warnings of what the score could not make full use of.
+def walk_warnings(root: str, plan: ScorePlan, pipeline: Pipeline) -> Iterator[str]:
+    """Warnings of what the first failures of all questions show of the stages."""
+    yield from out_of_nothing(pipeline, artifacts.parts(root, dict(plan.tables)[FAILED].key))
+
+
+def warnings_of(root: str, plan: ScorePlan, config: ScoreConfig) -> Iterator[str]:
+    """Warnings of what the score could not make full use of: all that `scored` tells.
 
     Raises DataError where it could make none.
     """
@@ -38,9 +42,10 @@ def warnings_of(
     names = config.metrics.names
     whole = names is not None and all(name.startswith("source_recall") for name in names)
     refuse_blind(flags, config.trace.name, sources_alone=whole)
+    yield from repeating(flags)
+    yield from uncounted(flags, documents=plan.looked is not None)
     passages = _passages(root, plan)
     yield from used_again(passages.select("chunk_id", "text"))
-    yield from out_of_nothing(pipeline, artifacts.parts(root, dict(plan.tables)[FAILED].key))
     sources, touched = passages["source_id"], bool(pc.any(flags["touched"]).as_py())
     if plan.looked is not None:
         yield from _looked(root, plan, plan.looked, sources, touched, config)

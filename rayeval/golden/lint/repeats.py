@@ -103,8 +103,9 @@ FIELDS = ("question_id", "line", "question", "answerable", "sources", "slices", 
 
 def _and(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """How two questions contradict each other, or nothing."""
-    if first["answerable"] != other["answerable"]:
-        words = ["answerable" if side["answerable"] else "not" for side in (other, first)]
+    can = [side["answerable"] for side in (other, first)]
+    if None not in can and can[0] != can[1]:
+        words = ["answerable" if one else "not" for one in can]
         return f"; this one is {words[0]}, that one {words[1]}"
     mine, yours = (set(side["sources"] or ()) for side in (other, first))
     if mine and yours and not mine & yours:

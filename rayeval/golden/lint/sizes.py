@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rayeval.columns import combined
 from rayeval.errors import Problem
-from rayeval.golden.slices import Bools, all_slices
+from rayeval.golden.slices import all_slices
 from rayeval.power import FEWEST_CLUSTERS, detectable, questions_needed
 from rayeval.tables import UNLABELLED
 from rayeval.words import plural
@@ -30,7 +31,7 @@ def slice_sizes(questions: pa.Table, clusters: pl.Series) -> pl.DataFrame:
     which no metric of retrieval counts (`answerable` is false).
     clusters: (n_questions,), what is drawn together.
     """
-    answerable = combined(questions["answerable"]).to_numpy(zero_copy_only=False)
+    answerable = pc.fill_null(combined(questions["answerable"]), True)
     given = questions.select(["origin", "validated", "labels"])
     frame = pl.DataFrame(pl.from_arrow(given)).with_columns(
         slice=pl.Series(_slices(questions, answerable), dtype=pl.List(pl.String)),
@@ -78,7 +79,7 @@ def _lacking(sizes: pl.DataFrame, needed: int, wanted: float) -> Iterator[str]:
         yield message
 
 
-def _slices(questions: pa.Table, answerable: Bools) -> pa.Array:
+def _slices(questions: pa.Table, answerable: pa.Array) -> pa.Array:
     """Every question's slices, the automatic ones too, which QUESTIONS lacks."""
     forbidden = [("forbidden" in names) for names in questions["slices"].to_pylist()]
     return all_slices(questions, answerable, np.array(forbidden, dtype=bool))

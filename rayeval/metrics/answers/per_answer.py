@@ -77,6 +77,7 @@ class Folded:
     def __init__(self, batch: pa.Table, block: Block, pipeline: Pipeline, variant: str) -> None:
         self.answers = AnswerValues(batch, block, pipeline, variant)
         self.can = bools(combined(batch["answerable"]), True)
+        self.told = bools(combined(batch["answerable"]).is_valid(), False)
         self.referred: Bools = self.can & np.asarray(self.answers.references.is_valid())
 
     def value(self, metric: Metric, outcome: Codes) -> tuple[Floats, Bools]:
@@ -99,11 +100,11 @@ class Folded:
         """(n_rows,): the metric is defined for the question, whatever the answer is."""
         match name:
             case "false_refusal":
-                return self.can
+                return self.can & self.told
             case "right_refusal":
                 return ~self.can
             case "abstention_accuracy":
-                return np.ones(len(self.can), bool)
+                return self.told
             case _:
                 return self.referred
 

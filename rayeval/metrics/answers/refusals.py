@@ -12,7 +12,7 @@ ABSTENTION = pa.schema(
     [
         ("slice", TEXT),  # null: all questions that count for means
         ("stage", TEXT),
-        ("answerable", pa.bool_()),
+        ("answerable", pa.bool_()),  # null: nobody said
         ("evidence", TEXT),
         ("refused", pa.bool_()),
         ("right", TEXT),
@@ -35,7 +35,6 @@ class Refusals:
         told = ("question_id", "stage", "evidence", "refused", "right")
         answers = pl.DataFrame(per_answer.select(list(told)))
         rows = answers.join(asked, on="question_id").with_columns(
-            pl.col("answerable").fill_null(True),
             aside=pl.col("slices").list.contains(SYNTHETIC).fill_null(False),
         )
         whole = rows.filter(~pl.col("aside")).with_columns(slice=pl.lit(None, pl.String))

@@ -103,8 +103,7 @@ class Separation:
     ) -> None:
         """Takes in SCORES, FAILURES and per-answer rows of `questions` (RESOLVED)."""
         asked = pl.DataFrame(questions.select(["question_id", "answerable", "split", "slices"]))
-        asked = asked.with_columns(
-            pl.col("answerable").fill_null(True),
+        asked = asked.drop_nulls("answerable").with_columns(  # of which nobody said, says nothing
             pl.col("slices").fill_null([]).list.unique(maintain_order=True),
         )
         reached = pl.DataFrame(failures.select(["question_id", "reached_stages"]))

@@ -62,6 +62,8 @@ class AnswerValues:
         answerable = bools(combined(batch["answerable"]), True)
         row = self.given.row
         self.can = answerable[row]
+        self.told = bools(combined(batch["answerable"]).is_valid(), False)[row]
+        """(n_answers,): somebody said whether the question has an answer."""
         stages = pipeline.handed if variant == "answer" else ()
         found = [ranking(batch, stage, block.relevance.passages) for stage in stages]
         self.handed = Handed(self.given, block, answerable, found)
@@ -139,8 +141,14 @@ class AnswerValues:
         return pa.array(["right", "partial", "wrong"], TEXT).take(pa.array(codes, mask=~known))
 
     def refused(self, *, answerable: bool) -> Floats:
-        """(n_answers,): 1 for a refusal; NaN of the questions of the other kind."""
-        return np.where(self.can == answerable, self.given.abstained, np.nan)
+        """(n_answers,): 1 for a refusal; NaN of the questions of the other kind, and of those of
+        which nobody said of which kind they are."""
+        return np.where(self.told & (self.can == answerable), self.given.abstained, np.nan)
+
+    def abstained_rightly(self) -> Floats:
+        """(n_answers,): 1 where a refusal, or an answer, is what the question asks for."""
+        right = np.where(self.can, 1 - self.given.abstained, self.given.abstained)
+        return np.where(self.told, right, np.nan)
 
     def unsupported(self) -> Floats:
         """(n_answers,): 1 where something was answered; NaN where its context held evidence."""
@@ -162,7 +170,7 @@ PLAIN: dict[str, Callable[[AnswerValues], Floats]] = {
     "abstained": lambda v: v.given.abstained,
     "false_refusal": lambda v: v.refused(answerable=True),
     "right_refusal": lambda v: v.refused(answerable=False),
-    "abstention_accuracy": lambda v: np.where(v.can, 1 - v.given.abstained, v.given.abstained),
+    "abstention_accuracy": AnswerValues.abstained_rightly,
     "unsupported_answer": AnswerValues.unsupported,
     "irrelevant_context": AnswerValues.irrelevant,
 }

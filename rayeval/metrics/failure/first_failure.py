@@ -76,7 +76,8 @@ class FirstFailure:
 def known(batch: pa.Table) -> pa.Array:
     """(n_questions,): it is answerable, and its evidence is known."""
     labelled = pc.not_equal(combined(batch["labels"]), UNLABELLED)
-    return pc.and_(combined(batch["answerable"]), pc.fill_null(labelled, True))
+    answerable = pc.fill_null(combined(batch["answerable"]), True)
+    return pc.and_(answerable, pc.fill_null(labelled, True))
 
 
 def _failure(

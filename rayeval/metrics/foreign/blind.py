@@ -12,11 +12,11 @@ from rayeval.metrics.foreign.hits import Hits
 from rayeval.metrics.foreign.places import Known, Places
 from rayeval.metrics.spans import Bools
 
-FLAGS = ("incomparable", "partial", "unread", "by_id", "touched")
+FLAGS = ("incomparable", "partial", "unread", "by_id", "touched", "repeated", "uncounted")
 """Text that nobody located meets gold that has no quote; spans meet gold of unknown length (all of
 a document, or an element of it); gold that is a quote alone meets hits without text; hits are named
 by ids alone, which must then be documents; a hit is of a source that the question has evidence
-in."""
+in; a list has the same passage twice; hits have no text whose tokens could be counted."""
 
 
 def marked(row: Ints, n: int) -> Bools:

@@ -58,8 +58,16 @@ def faults(hits: Hits, stages: Sequence[str], *, any_order: bool) -> Iterator[Fa
 
 def unknown_chunks(hits: Hits, stages: Sequence[str], at: Ints) -> Iterator[Fault]:
     """Hits that name a chunk which the chunk table lacks."""
-    said = "names a chunk that is not in the chunk table; give all chunks, or a source"
-    yield from _by_list(hits, stages, "unknown_chunk", at, said)
+    of_list = hits.list[at]
+    for number in np.unique(of_list):
+        mine = at[of_list == number]
+        some = hits.field("chunk_id").take(pa.array(mine[:SHOWN])).to_pylist()
+        named = ", ".join(
+            f"{name!r} (rank {rank})" for name, rank in zip(some, hits.rank(mine), strict=False)
+        )
+        more = f" and {len(mine) - SHOWN} more" if len(mine) > SHOWN else ""
+        message = f"stage {stages[hits.stage[number]]!r}: the chunk table lacks {named}{more}"
+        yield Fault(int(hits.question[number]), "unknown_chunk", message)
 
 
 def _by_list(hits: Hits, stages: Sequence[str], kind: str, at: Ints, said: str) -> Iterator[Fault]:

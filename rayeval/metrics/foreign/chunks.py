@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from rayeval.columns import Ints, combined
 from rayeval.metrics.foreign.hits import Hashes, hashed, text
-from rayeval.tables import CHUNKS, conform
+from rayeval.tables import CHUNKS, STANDS, conform
 
 PLACED = pa.schema(
     [CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")]
-)
+).append(pa.field("stands", STANDS))
 REPEATED = ("source_id", "revision_id")
 """Columns in which many chunks have the same: each text is kept once."""
 

@@ -21,6 +21,7 @@ from rayeval.metrics.foreign.blind import blind, marked, quotes
 from rayeval.metrics.foreign.hits import Hits, apart, hashed, text, whole
 from rayeval.metrics.foreign.places import Known, Places, agreeing, places, sources
 from rayeval.metrics.foreign.quotes import held
+from rayeval.metrics.foreign.repeats import repeated
 from rayeval.metrics.ranking import RANKED, RETURNED
 from rayeval.metrics.relevance import HOLDS
 from rayeval.metrics.spans import Bools
@@ -42,17 +43,23 @@ class Seen:
 
 
 def columns_of(
-    hits: Hits, batch: pa.Table, stages: Sequence[str], deep: Sequence[int], known: Known
+    hits: Hits,
+    batch: pa.Table,
+    stages: Sequence[str],
+    deep: Sequence[int],
+    known: Known,
+    counted: Bools,
 ) -> Seen:
     """What PerQuery and FirstFailure read of the trace.
 
-    deep: of every stage, how many of its first hits must be passages whatever they hold.
+    deep: of every stage, how many of its first hits must be passages whatever they hold. counted:
+    (n_stages,), whether the tokens of its hits are asked for.
     """
     evidence = evidence_of(batch["evidence"])
     hits = known.read(hits, marked(evidence.row[quotes(evidence)], batch.num_rows))
     found = known.of(hits)
     source = sources(hits, found, known)
-    holder, quoted = held(hits, source, evidence)
+    holder, quoted = held(hits, source, found, evidence)
     known_stage = hits.stage >= 0
     limit = np.where(known_stage, np.asarray(deep, np.int64)[hits.stage], 0)
     touches = touching(hits, source, evidence)
@@ -76,10 +83,18 @@ def columns_of(
         **blind(passages, where, evidence, n, known),
         "by_id": marked(hits.rows(unnamed if known.chunks is None else unnamed[:0]), n),
         "touched": marked(hits.rows(np.flatnonzero(touches)), n),
+        "repeated": repeated(hits, n),
+        "uncounted": _uncounted(passages, where, counted, n),
     }
     unknown = unnamed[bools(source.is_null().take(pa.array(unnamed)), False)]
     arrays = {name: pa.array(flag) for name, flag in flags.items()}
     return Seen(passages, where, columns, unknown, arrays)
+
+
+def _uncounted(passages: Hits, where: Places, counted: Bools, n: int) -> Bools:
+    """(n_questions,): nobody knows the tokens of a hit of a stage where they are counted."""
+    unknown = counted[passages.in_stage] & bools(where.tokens.is_null(), False)
+    return marked(passages.row[unknown], n)
 
 
 def _first(hits: Hits, limit: Ints) -> Bools:

@@ -13,11 +13,15 @@ from rayeval.columns import Ints, lists
 from rayeval.metrics.foreign.hits import Hits
 from rayeval.metrics.foreign.places import Places
 from rayeval.stated import shown
-from rayeval.tables import CHUNKS, HIT, HITS, TEXT
+from rayeval.tables import CHUNKS, HIT, HITS, STANDS, TEXT
 
 PASSAGE = pa.struct(
-    [CHUNKS.field(n) for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")]
-)
+    [
+        *(CHUNKS.field(n)
+          for n in ("chunk_id", "source_id", "revision_id", "spans", "text", "tokens")),
+        ("stands", STANDS),
+    ]
+)  # fmt: skip
 STAGE = pa.struct([("stage", TEXT), ("hits", HITS), ("latency_ms", pa.float64()), ("error", TEXT)])
 KEPT = pa.schema([("trace", pa.list_(STAGE)), ("passages", pa.list_(PASSAGE))])
 
@@ -69,7 +73,8 @@ def _stages(hits: Hits, count: int) -> Ints:
 
 def _passages(ids: pa.Array, hits: Hits, where: Places) -> pa.StructArray:
     spans = where.spans
-    columns = [ids, where.source, where.revision, spans, hits.field("text"), where.tokens]
+    texts = hits.field("text")
+    columns = [ids, where.source, where.revision, spans, texts, where.tokens, where.stands]
     return pa.StructArray.from_arrays(columns, fields=list(PASSAGE))
 
 

@@ -15,10 +15,10 @@ from rayeval.metrics.evidence import Evidence
 from rayeval.metrics.foreign.chunks import Chunks
 from rayeval.metrics.foreign.hits import Hits, whole
 from rayeval.metrics.spans import Bools
-from rayeval.stated import trusted
-from rayeval.tables import PLACE, SPANS, TEXT
+from rayeval.stated import names, trusted
+from rayeval.tables import PLACE, SPANS, STANDS, TEXT
 
-LOOKED_UP = ("revision_id", "spans", "tokens")
+LOOKED_UP = ("revision_id", "spans", "tokens", "stands")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Known:
     """The tokens of texts; None: nobody asks for them."""
     misplaced: pa.Array | None = None
     """Names of what doesn't stand where it says (rayeval.stated); None: nobody looked."""
+    said: Chunks | None = None
+    """The tokens of what stands at places without a text, under their names (rayeval.stated)."""
 
     def trusted(self, hits: Hits) -> Hits:
         """Without the spans at which the documents have another text, or none."""
@@ -88,11 +90,13 @@ class Places:
     spans: pa.Array
     """Null: text that nobody located. Empty: a whole document."""
     tokens: pa.Array
+    stands: pa.Array
+    """STANDS, of text that stands at several places; else null."""
 
     def take(self, which: Ints) -> Places:
         """Some of them."""
         at = pa.array(which)
-        parts = (self.source, self.revision, self.spans, self.tokens)
+        parts = (self.source, self.revision, self.spans, self.tokens, self.stands)
         return Places(*(part.take(at) for part in parts))
 
     def structs(self, ids: pa.Array | None = None) -> pa.StructArray:
@@ -128,20 +132,30 @@ def places(hits: Hits, source: pa.Array, found: Sequence[Lookup], known: Known) 
     n = len(hits.list)
     bare = whole(hits)
     revision, spans = hits.field("revision_id"), hits.field("spans")
-    tokens = pa.nulls(n, pa.int64())
+    tokens, stands = pa.nulls(n, pa.int64()), pa.nulls(n, STANDS)
     for table, rows in found:
         there = {name: table.take(name, rows) for name in LOOKED_UP}
         revision = pc.coalesce(revision, there["revision_id"])
         spans = pc.if_else(spans.is_valid(), spans, there["spans"])
         tokens = pc.coalesce(tokens, there["tokens"])
+        stands = pc.if_else(stands.is_valid(), stands, there["stands"])
     if known.count is not None and hits.has("text"):
         text = hits.field("text")
         counts = pa.array(known.count(text), mask=np.asarray(text.is_null()))
         tokens = pc.coalesce(tokens, counts)
+    if known.said is not None and tokens.null_count:
+        at = known.said.find(_names(source, revision, spans))
+        tokens = pc.coalesce(tokens, known.said.take("tokens", at))
     empty = bare & np.asarray(spans.is_null())
     spans = _filled(spans, empty, np.zeros(n, np.int64))
-    result = Places(source, revision, merged(spans), tokens)
+    result = Places(source, revision, merged(spans), tokens, stands)
     return result if known.documents is None else _in_corpus(result, empty, known.documents)
+
+
+def _names(source: pa.Array, revision: pa.Array, spans: pa.Array) -> pa.Array:
+    """What places without a text are called."""
+    parts = {"source_id": source, "revision_id": revision, "spans": spans}
+    return names(pa.StructArray.from_arrays(list(parts.values()), list(parts)))
 
 
 def _in_corpus(places: Places, empty: Bools, documents: pl.DataFrame) -> Places:

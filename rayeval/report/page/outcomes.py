@@ -22,7 +22,7 @@ def outcomes(run: Tables) -> pl.DataFrame:
     Of several tries that came out differently: `mixed`. A try that failed makes it an error.
     """
     asked = run.select("questions", ["question_id", "answerable"])
-    ids = asked.select("question_id", can=pl.col("answerable").fill_null(True))
+    ids = asked.select("question_id", can="answerable")
     if STAGE not in answered_stages(run):
         nothing = pl.lit(None, pl.String)
         return ids.select("question_id", outcome=nothing).sort("question_id")
@@ -49,7 +49,8 @@ def _word() -> pl.Expr:
     """What one try came to."""
     refused, can, right = pl.col("refused"), pl.col("can"), pl.col("right")
     return (
-        pl.when(refused & ~can).then(pl.lit(REFUSED_RIGHTLY))
+        pl.when(refused & can.is_null()).then(pl.lit(UNKNOWN))  # nobody said if it has an answer
+        .when(refused & ~can).then(pl.lit(REFUSED_RIGHTLY))
         .when(refused).then(pl.lit(REFUSED))
         .when(~can & refused.is_not_null()).then(pl.lit(ANYWAY))
         .when(right == "right").then(pl.lit(RIGHT))
