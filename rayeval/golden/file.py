@@ -61,28 +61,33 @@ class GoldenFile:
         evidence: list[dict[str, Any]] = found["evidence"]
         return evidence
 
-    def replace(self, question_id: str, row: Mapping[str, Any]) -> GoldenFile:
-        """Writes the file with this question's row changed; returns it as it then is.
+    def replace(self, new: Mapping[str, Mapping[str, Any]]) -> GoldenFile:
+        """Writes the file with the rows of these questions changed; returns it as it then is.
 
         Rows that another process has changed meanwhile stay as it wrote them.
-        Raises DataError if it has changed this one, or moved it.
+        Raises DataError if it has changed one of these, or moved it; nothing is written then.
         """
-        line, known = self.rows[question_id]
         with files.locked(self.path):
             rows = _rows(self.path, self.kind)
-            now, there = rows.get(question_id, (None, {}))
-            if now is None:
-                raise _changed(self.path, line, question_id, "is no longer in the file")
-            if now != line:
-                raise _changed(self.path, line, question_id, f"stands on line {now} by now")
-            if _said(there) != _said(known):
-                raise _changed(self.path, line, question_id, "is another one by now")
-            _write(self.path, rewrite.replaced(files.read_bytes(self.path), self.kind, line, row))
+            for name in new:
+                self._check_unchanged(name, *rows.get(name, (None, {})))
+            data, lines = files.read_bytes(self.path), {rows[n][0]: new[n] for n in new}
+            _write(self.path, rewrite.replaced(data, self.kind, lines))
             if self.kind == "jsonl":
-                rows[question_id] = line, dict(row)
+                rows |= {name: (rows[name][0], dict(row)) for name, row in new.items()}
             else:  # lines below move when a cell goes, and columns give their rows other fields
                 rows = _rows(self.path, self.kind)
         return replace(self, rows=rows)
+
+    def _check_unchanged(self, name: str, now: int | None, there: Mapping[str, Any]) -> None:
+        """Raises DataError unless a question stands where it was read, as it was read."""
+        line, known = self.rows[name]
+        if now is None:
+            raise _changed(self.path, line, name, "is no longer in the file")
+        if now != line:
+            raise _changed(self.path, line, name, f"stands on line {now} by now")
+        if _said(there) != _said(known):
+            raise _changed(self.path, line, name, "is another one by now")
 
 
 def read_golden(path: str, *, relevant: int = 2, new: bool = False) -> GoldenFile:

@@ -36,9 +36,9 @@ def appended(data: bytes, kind: Format, row: Mapping[str, Any]) -> bytes:
     return whole + _json_line(row) + end
 
 
-def replaced(data: bytes, kind: Format, line: int, row: Mapping[str, Any]) -> bytes:
-    """The file `data` with `row` in the place of the record at `line`."""
-    return rewritten(data, kind, lambda at, _: row if at == line else None)
+def replaced(data: bytes, kind: Format, rows: Mapping[int, Mapping[str, Any]]) -> bytes:
+    """The file `data` with other rows in the places of the records at these lines."""
+    return rewritten(data, kind, lambda at, _: rows.get(at))
 
 
 def rewritten(data: bytes, kind: Format, edit: Edit) -> bytes:

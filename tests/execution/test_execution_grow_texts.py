@@ -7,7 +7,9 @@ import pytest
 from execution_project import write_lines
 
 import rayeval
+from rayeval import files
 from rayeval.cli.main import run_command
+from rayeval.execution.grow.batch import apply_batch
 from rayeval.execution.grow.session import Session
 
 LOAN = "A reader may borrow twelve books. The loan period is 21 days."
@@ -116,27 +118,44 @@ def test_what_cannot_become_evidence_is_not_offered_and_said(golden, capsys):
     assert golden.read_bytes() == before
 
 
-def test_a_batch_of_texts_is_taken_in_once(golden, capsys):
-    run = scored(golden)
-    sheet = golden.parent / "sheet.csv"
-    common = ["golden", "label", run.path, "--k", "3"]
-    assert run_command([*common, "--sheet", str(sheet)]) == 0
+def filled(run, folder, **fields):
+    """A sheet of the run's hits, each graded so."""
+    sheet = folder / "sheet.csv"
+    assert run_command(["golden", "label", run.path, "--k", "3", "--sheet", str(sheet)]) == 0
     with sheet.open(encoding="utf-8-sig", newline="") as file:
-        rows = [{**row, "grade": "3", "group": "new"} for row in csv.DictReader(file)]
+        rows = [{**row, **fields} for row in csv.DictReader(file)]
     assert len(rows) == 4
     with sheet.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+    return str(sheet)
+
+
+def test_a_batch_of_texts_is_taken_in_once(golden, capsys):
+    run = scored(golden)
+    batch = ["golden", "label", run.path, "--k", "3", "--batch"]
+    batch.append(filled(run, golden.parent, grade="3", group="new"))
     capsys.readouterr()
-    assert run_command([*common, "--batch", str(sheet), "--json"]) == 0
+    assert run_command([*batch, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (len(found["graded"]), found["left"]) == (4, 0)
     assert {row["rank"] for row in found["graded"]} == {1, 2, 3}
     after = golden.read_bytes()
-    assert run_command([*common, "--batch", str(sheet)]) == 0
+    assert run_command(batch) == 0
     assert "4 grades" in " ".join(capsys.readouterr().err.split())
     assert golden.read_bytes() == after
+
+
+def test_a_batch_is_written_at_once(golden, monkeypatch):
+    run = scored(golden)
+    sheet, written = filled(run, golden.parent, grade="3", group="new"), []
+    write = files.write_bytes
+    monkeypatch.setattr(files, "write_bytes", lambda *file: (written.append(file), write(*file)))
+    session = Session(run, k=3)
+    assert apply_batch(session, sheet) == 0
+    assert [path for path, _ in written] == [str(golden)]
+    assert len(session.changes) == 4
 
 
 def test_gold_has_ranks_in_a_comparison_of_texts(golden):

@@ -27,7 +27,7 @@ def write(folder, kind):
 
 
 def changed(golden, name, **fields):
-    return golden.replace(name, {**golden.rows[name][1], **fields})
+    return golden.replace({name: {**golden.rows[name][1], **fields}})
 
 
 KINDS = pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])

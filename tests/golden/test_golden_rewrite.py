@@ -38,7 +38,7 @@ def test_json_lines_appended(before, after):
 def test_json_lines_replaced_touches_one_line(mark, end):
     lines = [b'{"question": "a" }', b"", b'{ "question":"b"}', b'{"question":"c\xe2\x80\xa8"}']
     after = mark + end.join([lines[0], b"", LINE, lines[3]])
-    assert replaced(mark + end.join(lines), "jsonl", 3, ROW) == after
+    assert replaced(mark + end.join(lines), "jsonl", {3: ROW}) == after
 
 
 def test_csv_keeps_the_bytes_of_other_records():
@@ -46,9 +46,9 @@ def test_csv_keeps_the_bytes_of_other_records():
     row = {"question": "new", "evidence": [{"source_id": "s", "quote": "a,b"}]}
     after = appended(before, "csv", row)
     assert after == before + b'new,"a,b",s\r\n'
-    changed = replaced(after, "csv", 2, {"question": "A", "quote": "x", "source_id": "s"})
+    changed = replaced(after, "csv", {2: {"question": "A", "quote": "x", "source_id": "s"}})
     assert changed == after.replace(b'"a ""b""",\'x\',s', b"A,x,s")
-    changed = replaced(after, "csv", 4, {"question": "two", "quote": "q"})
+    changed = replaced(after, "csv", {4: {"question": "two", "quote": "q"}})
     assert changed == after.replace(b'"two\nlines",q,t', b"two,q,")
 
 
@@ -62,7 +62,7 @@ def test_csv_without_the_columns_of_a_row_gets_them():
 def test_csv_evidence_moves_into_a_column_of_its_own():
     before = b"question_id,question,source_id,quote\nq,a,s,x\n"
     items = [{"source_id": "s", "quote": "x"}, {"evidence_id": "e2", "source_id": "t"}]
-    after = replaced(before, "csv", 2, {"question_id": "q", "question": "a", "evidence": items})
+    after = replaced(before, "csv", {2: {"question_id": "q", "question": "a", "evidence": items}})
     [record] = csv.DictReader(io.StringIO(after.decode()))
     assert (record["source_id"], record["quote"]) == ("", "")
     assert json.loads(record["evidence"]) == items
@@ -80,7 +80,7 @@ def test_parquet_gets_columns_and_fields_that_it_lacks(tmp_path):
         "evidence": [{"source_id": "s", "start_char": 1, "end_char": 2}],
         "split": "dev",
     }
-    path.write_bytes(replaced(path.read_bytes(), "parquet", 1, new))
+    path.write_bytes(replaced(path.read_bytes(), "parquet", {1: new}))
     path.write_bytes(appended(path.read_bytes(), "parquet", {"question_id": "q2", "question": "c",
                                                              "answerable": False}))  # fmt: skip
     rows = read_golden(str(path)).rows
@@ -134,5 +134,5 @@ def test_a_row_that_moved_meanwhile_is_not_written_over(tmp_path, change):
     path.write_text(above + (json.dumps(row) + "\n" if change else ""))
     before = path.read_bytes()
     with pytest.raises(DataError, match="changed since it was read"):
-        golden.replace("q", {**row, "question": "!"})
+        golden.replace({"q": {**row, "question": "!"}})
     assert path.read_bytes() == before

@@ -37,14 +37,10 @@ def apply_batch(session: Session, path: str) -> int:
         if not grade:
             continue
         try:
-            passage = _passage(session, row)
-            if grade not in GRADES:
-                raise InputError(f"grade {grade!r}: expected 0, 1, 2 or 3, or nothing to pass over")
-            if _known(session, passage, int(grade)):
+            asked = _asked(session, row, grade)
+            if asked is None:
                 there += 1
-                continue
-            asked = passage, int(grade), _chosen(session, passage, int(grade), row.get("group"))
-            if wanted.setdefault((str(name), passage["passage"]), asked)[1:] != asked[1:]:
+            elif wanted.setdefault((str(name), asked[0]["passage"]), asked)[1:] != asked[1:]:
                 raise InputError("the hit is graded twice, and not the same; keep one row")
         except _UnfoundError as error:
             problems.append(Problem(path, line, name, "wrong_grade", f"{error}{hint}"))
@@ -53,9 +49,22 @@ def apply_batch(session: Session, path: str) -> int:
             problems.append(Problem(path, line, name, "wrong_grade", str(error)))
     if problems:
         raise DataError(problems)
-    for passage, value, group in wanted.values():
-        session.grade(passage, value, group)
+    with session.together():
+        for passage, value, group in wanted.values():
+            session.grade(passage, value, group)
     return there
+
+
+def _asked(
+    session: Session, row: Mapping[str, Any], grade: str
+) -> tuple[Row, int, str | None] | None:
+    """The hit that a row is of, its grade and its group; None where it has that grade already."""
+    passage = _passage(session, row)
+    if grade not in GRADES:
+        raise InputError(f"grade {grade!r}: expected 0, 1, 2 or 3, or nothing to pass over")
+    if _known(session, passage, int(grade)):
+        return None
+    return passage, int(grade), _chosen(session, passage, int(grade), row.get("group"))
 
 
 def _passage(session: Session, row: Mapping[str, Any]) -> Row:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +66,8 @@ class Session:
     left_out: dict[str, int] = field(default_factory=dict)
     """How unjudged hits are known that can't become evidence, and how many; once `items` ran."""
     _done: list[_Done] = field(default_factory=list)
+    _held: dict[str, Row] | None = None
+    """Rows that are to be written together; None: each is written at once."""
 
     def __post_init__(self) -> None:
         source = self.golden_path or self.run.manifest.get("golden", {}).get("path")
@@ -141,7 +144,7 @@ class Session:
 
     def groups(self, question_id: str) -> dict[str, list[Row]]:
         """The groups that have gold, each with it: a passage may be an alternative to one."""
-        _, row = self.golden.rows[question_id]
+        row = self._row(question_id)
         found: dict[str, list[Row]] = {}
         for entry in self.golden.evidence(question_id, row):
             if entry["relevance"] >= self.relevant:
@@ -156,7 +159,7 @@ class Session:
         Raises DataError if the row could not be so, InfrastructureError if it can't be written.
         """
         name = item["question_id"]
-        _, row = self.golden.rows[name]
+        row = self._row(name)
         known = self.golden.evidence(name, row)
         new_row, new = labelled(
             row,
@@ -203,7 +206,26 @@ class Session:
             carry(self.golden.path, self.path)
             self.golden = read_golden(self.path, relevant=self.relevant)
             self._unwritten = False
-        self.golden = self.golden.replace(question_id, row)
+        if self._held is None:
+            self.golden = self.golden.replace({question_id: row})
+        else:
+            self._held[question_id] = row
+
+    def _row(self, question_id: str) -> Row:
+        """The question as it stands, or will when what is held is written."""
+        held = (self._held or {}).get(question_id)
+        return self.golden.rows[question_id][1] if held is None else held
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Grades given meanwhile are written at its end, all at once or none."""
+        self._held = {}
+        try:
+            yield
+            if self._held:
+                self.golden = self.golden.replace(self._held)
+        finally:
+            self._held = None
 
 
 def _shuffled(hits: pl.DataFrame) -> pl.DataFrame:
