@@ -16,6 +16,7 @@ from rayeval.corpus.fields import Findings, Row
 from rayeval.errors import Problem
 from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import TIME
+from rayeval.twice import named_twice
 
 _BATCH_ROWS = 1_024
 Record = tuple[Row | None, list[Problem]]
@@ -89,14 +90,15 @@ def from_parquet(path: str) -> Iterator[Record]:
 
 def _check_columns(schema: pa.Schema, found: Findings) -> bool:
     """Problems of the file as a whole, not one for each row; whether the rows can be read."""
-    for name in schema.names:
+    for name in dict.fromkeys(schema.names):
         if name not in fields.NAMES:
             found.add("unknown_field", fields.unknown(name))
-    unusable = []
+    unusable = [("field_twice", said) for said in named_twice(schema)]
     for name in fields.NAMES:
-        if name in schema.names and not _fits(name, type_ := schema.field(name).type):
+        type_ = next((field.type for field in schema if field.name == name), None)
+        if type_ is not None and not _fits(name, type_):
             unusable.append(("wrong_type", f"column {name} is {type_}, expected {_wanted(name)}"))
-        elif name in ("source_id", "text") and name not in schema.names:
+        elif name in ("source_id", "text") and type_ is None:
             unusable.append(("missing_field", f"there is no column {name}"))
     for kind, message in unusable:
         found.add(kind, message)

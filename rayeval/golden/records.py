@@ -20,6 +20,7 @@ from rayeval.golden.spreadsheet import csv_records, known_columns
 from rayeval.golden.text import BOM, decode, parse_json
 from rayeval.packed import extension
 from rayeval.tables import TIME
+from rayeval.twice import fields_twice
 
 FORMATS: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -87,6 +88,10 @@ def _parquet(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
         file = pq.ParquetFile(pa.BufferReader(data))
         names = file.schema_arrow.names
         if not known_columns(names, report.at(None)):
+            return
+        if inner := fields_twice(file.schema_arrow):
+            for said in inner:
+                report.at(None).problem("field_twice", said)
             return
         first = 1
         columns = [name for name in names if name in Row.model_fields]

@@ -20,6 +20,7 @@ from rayeval.interop.own.offsets import ENDS, Fault, offset_faults, span_faults,
 from rayeval.interop.own.replies import COLUMNS, Replies
 from rayeval.interop.own.types import check_types, typed
 from rayeval.tables import FOREIGN, FOREIGN_HIT, TEXT, conform
+from rayeval.twice import refuse_twice
 
 OF_FILTER = ("removed_access", "removed_stale", "removed_gold")
 """Columns of a run's own trace that belong to its stage `filter`."""
@@ -66,15 +67,18 @@ def opened(
 ) -> pq.ParquetFile:
     """The Parquet file at `path`.
 
-    Raises ConfigError where there is none, DataError if it isn't whole.
+    Raises ConfigError where there is none, DataError if it isn't whole, or has a name twice.
     """
     if metadata is None:
         files.check_file(path, what)
     fs, inner = files.open_fs(path)
     try:
-        return pq.ParquetFile(fs.open_input_file(inner), metadata=metadata)
+        file = pq.ParquetFile(fs.open_input_file(inner), metadata=metadata)
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, error) from error
+    if metadata is None:
+        refuse_twice(path, file.schema_arrow)
+    return file
 
 
 def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None:
