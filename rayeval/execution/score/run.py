@@ -168,7 +168,6 @@ def _scoring(config: ScoreConfig, spooled: Spooled, pipeline: Pipeline) -> Scori
         refusals=config.trace.refusals,
         depth=None if config.trace.keep else config.metrics.depth,
         chunks=tuple(config.chunks),
-        file=config.trace.name,
         handed=_handed(spooled, pipeline),
     )
 
