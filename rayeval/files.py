@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import json
@@ -20,8 +19,8 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rayeval import packed
-from rayeval.errors import ConfigError, InfrastructureError
-from rayeval.folders import below
+from rayeval.errors import ConfigError
+from rayeval.folders import below, in_the_way, unwritten
 
 _NO_PATH = re.compile("[\0\ud800-\udfff]")  # NUL, and bytes that are not UTF-8
 
@@ -138,6 +137,24 @@ def read_bytes(path: str) -> bytes:
         return bytes(stream.read())
 
 
+def check_no_file(path: str, what: str) -> None:
+    """Raises ConfigError, which calls it `what`, where a local file keeps a folder from `path`."""
+    if not is_uri(path) and (file := in_the_way(path)):
+        raise ConfigError(f"{what}: {path} can't be a folder: {file} is a file; name another place")
+
+
+def make_folder(path: str) -> None:
+    """The folder, and those that it lies in.
+
+    Raises ConfigError where it can't be one, InfrastructureError where the machine is at fault.
+    """
+    fs, inner = open_fs(path)
+    try:
+        fs.create_dir(inner, recursive=True)
+    except OSError as error:
+        raise unwritten(path, path, error, local=not is_uri(path)) from error
+
+
 def write_bytes(path: str, data: bytes) -> None:
     """The file at once or not at all, moved into place when it is whole; packed if called so."""
     fs, inner = open_fs(path)
@@ -150,9 +167,7 @@ def write_bytes(path: str, data: bytes) -> None:
         fs.move(temporary, inner)
     except OSError as error:
         discard(fs, temporary)
-        if error.errno == errno.EISDIR:
-            raise ConfigError(f"can't write {path!r}: that is a folder; name a file") from error
-        raise InfrastructureError(f"can't write {path}: {error}") from error
+        raise unwritten(path, folder, error, local=not is_uri(path)) from error
 
 
 @contextmanager
@@ -166,7 +181,7 @@ def locked(path: str) -> Iterator[None]:
         yield
         return
     folder = Path(inner).resolve().parent
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(str(folder))
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -34,6 +34,8 @@ class Options:
         """A run written below '' would land at the root of the file system."""
         if not self.runs or self.store == "":
             raise ConfigError("the folder of runs or the store is empty text; name a folder")
+        files.check_no_file(self.runs, "--runs")
+        files.check_no_file(self.root, "--store")
         if min(self.workers or 1, self.limit or 1) < 1 or 0 in (self.workers, self.limit):
             raise ConfigError(f"workers {self.workers}, limit {self.limit}: expected 1 or more")
 

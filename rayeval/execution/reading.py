@@ -122,6 +122,7 @@ def _inputs(
     corpus = golden = None
     if "corpus" in parts:
         corpus = tried(lambda: find_corpus(parts["corpus"], executor), path, problems)
+        problems += registry.lost_links(parts["corpus"])
     if "golden" in parts:
         golden = tried(lambda: golden_hash(parts["golden"].path), path, problems)
     return Inputs(*(corpus or ((), ())), golden or "")

@@ -32,6 +32,11 @@ def units(config: Corpus) -> list[Unit]:
     return found
 
 
+def lost_links(config: Corpus) -> list[Problem]:
+    """Warnings of links in the corpus that lead nowhere."""
+    return corpus_units.lost_links(config.path, config.include)
+
+
 def extractors(units: Sequence[Unit]) -> dict[str, str]:
     """Format → what gives the text of its documents, and its version."""
     return extract.extractors(name for unit in units for name in unit.names)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
+from rayeval import registry
 from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
@@ -104,6 +105,7 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         plan = make_plan(config, inputs, scoring, told.answers, judge, root)
         done, warnings = compute(root, plan, executor, watcher, before)
         said = [*spooled.notes, *trace.notes, *kinds, *notes, *judged_by(config, judge)]
+        said += [] if config.corpus is None else map(str, registry.lost_links(config.corpus))
         said += warnings_of(root, plan, config, pipeline)
         for line in said:
             watcher.say(f"warning  {line}")

@@ -28,7 +28,6 @@ from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.trace import TraceFile
 from rayeval.interop.own.types import as_it_is
-from rayeval.marked import named
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
@@ -104,8 +103,8 @@ def stored(runs: Iterable[Iterator[pa.Table]], root: str) -> Iterator[list[str]]
     Wrong input, in them or in what is done with them, leaves none that was not there before.
     """
     folder = f"{files.absolute(root)}/traces"
+    files.make_folder(folder)
     fs, inner = files.open_fs(folder)
-    fs.create_dir(inner, recursive=True)
     names: list[str] = []
     new: list[str] = []
     try:
