@@ -8,6 +8,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from rayeval.errors import DataError, Problem
+
 MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, with whose mark it begins
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -27,24 +29,30 @@ def wide(data: bytes) -> str | None:
     return kind and f"the file is {kind}; save it as UTF-8"
 
 
-def not_utf8(data: bytes, error: UnicodeDecodeError, *, at: int = 0) -> str:
+def refuse_wide(path: str, data: bytes) -> None:
+    """Raises DataError for a file that is UTF-16 or UTF-32, going by its first bytes."""
+    if said := wide(data):
+        raise DataError([Problem(path, 1, None, "not_utf8", said)], foreign=True)
+
+
+def not_utf8(data: bytes, error: UnicodeDecodeError, *, at: int | None = None) -> str:
     """What to say of bytes that are not UTF-8.
 
-    at: how many bytes of the file stand before `data`.
+    at: how many bytes of the file stand before `data`; None: it is a line.
     """
-    whole = wide(data) if at == 0 else None
-    return whole or (
-        f"byte 0x{data[error.start]:02x} at offset {at + error.start} of the file is not UTF-8; "
-        "save the file as UTF-8"
-    )
+    place = f"{error.start} of the line" if at is None else f"{at + error.start} of the file"
+    return f"byte 0x{data[error.start]:02x} at offset {place} is not UTF-8; save the file as UTF-8"
 
 
-def odd_line(line: bytes, *, at: int = 0) -> tuple[str, str] | None:
+def odd_line(line: bytes) -> tuple[str, str] | None:
     """(kind, message) of a line that can't be JSON for how it is written, whatever it says."""
-    if at == 0 and (said := wide(line)):
-        return "not_utf8", said
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        return "not_utf8", not_utf8(line, error, at=at)
-    return ("invalid_json", CARRIAGE) if _ENDED.search(line) else None
+        return "not_utf8", not_utf8(line, error)
+    return ("invalid_json", CARRIAGE) if bare_returns(line) else None
+
+
+def bare_returns(data: bytes) -> bool:
+    """Whether an object ends and the next begins with only a carriage return between them."""
+    return _ENDED.search(data) is not None

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from rayeval import packed
 from rayeval.errors import ConfigError
-from rayeval.folders import below, in_the_way, unwritten
+from rayeval.folders import below, unwritten
 
 _NO_PATH = re.compile("[\0\ud800-\udfff]")  # NUL, and bytes that are not UTF-8
 
@@ -137,12 +137,6 @@ def read_bytes(path: str) -> bytes:
         return bytes(stream.read())
 
 
-def check_no_file(path: str, what: str) -> None:
-    """Raises ConfigError, which calls it `what`, where a local file keeps a folder from `path`."""
-    if not is_uri(path) and (file := in_the_way(path)):
-        raise ConfigError(f"{what}: {path} can't be a folder: {file} is a file; name another place")
-
-
 def make_folder(path: str) -> None:
     """The folder, and those that it lies in.
 
@@ -214,7 +208,7 @@ def read_json(path: str) -> Any:
 
 
 def write_table(path: str, table: pa.Table) -> None:
-    """`table` as Parquet, at once or not at all; the same table gives the same bytes."""
+    """`table` as Parquet, at once or not at all; the same table, the same bytes."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", store_schema=True)
     write_bytes(path, sink.getvalue())

@@ -52,7 +52,7 @@ def unwritten(
             f"can't write {path}: {file} is a file, not a folder; name another place"
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return ConfigError(f"can't write {path}: this user may not write there; name another place")
+        return ConfigError(f"can't write {path}: you may not write there; name another place")
     return InfrastructureError(f"can't write {path}: {error}")
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.corpus import fields
 from rayeval.corpus.fields import Findings, Row
+from rayeval.encoded import CARRIAGE, bare_returns, not_utf8, wide
 from rayeval.errors import Problem
 from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import TIME
@@ -27,15 +28,15 @@ def decoded(data: bytes, found: Findings, *, at: int = 0) -> str | None:
 
     at: how many bytes of the file stand before `data`.
     """
+    if at == 0 and (said := wide(data)):
+        found.line = 1
+        found.add("not_utf8", said)
+        return None
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         found.line = (found.line or 1) + data.count(b"\n", 0, error.start)
-        found.add(
-            "not_utf8",
-            f"byte {at + error.start} (0x{data[error.start]:02x}) is not UTF-8: {error.reason}; "
-            "save the file as UTF-8",
-        )
+        found.add("not_utf8", not_utf8(data, error, at=at))
         return None
 
 
@@ -46,6 +47,9 @@ def from_json_lines(path: str) -> Iterator[Record]:
         for number, data in enumerate(io.BufferedReader(stream), start=1):
             found = Findings(path, number)
             text = decoded(data, found, at=at)
+            if at == 0 and wide(data):  # every other line would be none either
+                yield None, found.problems
+                return
             at += len(data)
             if text is None:
                 yield None, found.problems
@@ -60,7 +64,8 @@ def _from_line(text: str, found: Findings) -> Row | None:
         found.add("field_twice", str(error))
         return None
     except (ValueError, RecursionError) as error:
-        found.add("invalid_json", f"{error}; expected one JSON object per line")
+        odd = CARRIAGE if bare_returns(text.encode()) else None
+        found.add("invalid_json", odd or f"{error}; expected one JSON object per line")
         return None
     if not isinstance(raw, dict):
         found.add("wrong_type", f"found {json.dumps(raw)[:40]}, expected an object with text")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rayeval.encoded import CARRIAGE, bare_returns, wide
 from rayeval.errors import ConfigError, DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, read_bytes
 from rayeval.golden.config import Format
@@ -65,8 +65,8 @@ def records(path: str, kind: Format, report: Report) -> Iterator[tuple[int, Any]
         data = read_bytes(path)
     except OSError as error:
         raise InfrastructureError(f"can't read golden set {path}: {error}") from error
-    if kind != "parquet" and data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        report.at(1).problem("not_utf8", "the file is UTF-16; save it as UTF-8")
+    if kind != "parquet" and (said := wide(data)):
+        report.at(1).problem("not_utf8", said)
         return
     readers = {"jsonl": _json_lines, "csv": csv_records, "parquet": _parquet}
     yield from readers[kind](data, report)
@@ -79,7 +79,8 @@ def _json_lines(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
             try:
                 yield number, parse_json(decode(line, offset))
             except FaultError as error:
-                report.at(number, id_in(line)).problem(error.kind, str(error))
+                odd = CARRIAGE if bare_returns(line) else str(error)
+                report.at(number, id_in(line)).problem(error.kind, odd)
         offset += len(line)
 
 

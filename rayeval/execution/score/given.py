@@ -15,6 +15,7 @@ from rayeval.columns import combined
 from rayeval.errors import ConfigError, DataError
 from rayeval.execution.score.spool import GROUP_ROWS, stored
 from rayeval.interop.own.hit_rows import FLAT_ROWS
+from rayeval.interop.own.offsets import whole
 from rayeval.interop.own.types import typed
 from rayeval.tables import TEXT
 from rayeval.twice import refuse_twice
@@ -77,9 +78,14 @@ def _alike(table: pa.Table) -> pa.Table:
     """With the columns that all kinds of tables have in one type, whoever wrote them."""
     for at, field in enumerate(table.schema):
         kind = TYPES.get(field.name)
-        if kind is not None and field.type not in (kind, pa.uint64()):
+        if kind is not None and field.type not in (kind, pa.uint64()) and _fits(table[at], kind):
             table = table.set_column(at, field.name, typed(combined(table[at]), kind))
     return table
+
+
+def _fits(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Whether every value is one of the type; whoever reads the rows says which is not."""
+    return not pa.types.is_integer(kind) or bool(whole(pl.Series(column)).all())
 
 
 def _reader(value: Any) -> pa.RecordBatchReader:

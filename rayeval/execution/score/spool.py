@@ -69,8 +69,8 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path, alone=len(paths) == 1) for path in paths):
         return Spooled(sha256, tuple(paths))
-    named = [PurePosixPath(path).name for path in paths]  # which says how a file is read
-    key = digest({"spool": SPOOLED, "sha256": sha256, "named": named, "format": format_,
+    called = [PurePosixPath(path).name for path in paths]  # which says how a file is read
+    key = digest({"spool": SPOOLED, "sha256": sha256, "named": called, "format": format_,
                   "tables": VERSION})  # fmt: skip
     hits = Output(root, key)
     answers, verdicts = (Output(root, digest({name: key})) for name in ("answers", "verdicts"))
