@@ -28,6 +28,7 @@ from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.trace import TraceFile
 from rayeval.interop.own.types import as_it_is
+from rayeval.marked import named
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20

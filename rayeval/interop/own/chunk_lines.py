@@ -54,6 +54,7 @@ def lines(path: str) -> Iterator[pa.Table]:
     for block in _blocks(path):
         try:
             table = pajson.read_json(io.BytesIO(block), parse_options=options)
+            table.validate(full=True)  # which finds text that is not UTF-8
         except pa.ArrowInvalid as error:
             raise _wrong_lines(path, schema, str(error)) from error
         if any(span_faults(combined(table["spans"]))):
@@ -132,7 +133,7 @@ def _unfit_spans(spans: Sequence[Any]) -> Iterator[str]:
             yield f"`spans[{place}]` is {repr(span)[:60]}, expected start_char and end_char"
             continue
         for name in ENDS:
-            end = span.get(name)
+            end: Any = span.get(name)
             number = isinstance(end, int | float) and not isinstance(end, bool)
             if not number or not abs(end) < LARGEST or end != int(end):
                 yield f"`spans[{place}].{name}` is {repr(end)[:60]}, expected a whole number"

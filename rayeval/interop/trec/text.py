@@ -78,7 +78,8 @@ def read(path: str, layout: Layout) -> pl.DataFrame:
 def contents(path: str) -> Buffer:
     """The bytes of the file, without a byte order mark; .gz and its like are unpacked.
 
-    Raises DataError if there is no such file or it is no text of lines in UTF-8, InfrastructureError if it can't be read.
+    Raises DataError if there is no such file, or none of lines in UTF-8, InfrastructureError if it
+    can't be read.
     """
     if files.is_folder(path) or not files.exists(path):
         found = "this is a folder" if files.is_folder(path) else "there is no such file"
