@@ -1,13 +1,15 @@
 """Files that are not lines of UTF-8: every reader says so, and in the same words."""
 
 import json
+import re
 
 import pytest
 
 from rayeval.corpus.read import read_documents
 from rayeval.corpus.units import Unit
 from rayeval.encoded import wide
-from rayeval.errors import DataError
+from rayeval.errors import DataError, InputError
+from rayeval.execution.grow.batch import apply_batch
 from rayeval.golden.load import load_questions
 from rayeval.interop.formats import formats
 from rayeval.interop.own import chunks, jsonl
@@ -102,6 +104,21 @@ def test_readers_that_know_carriage_returns_read_them(tmp_path, name, text):
     (tmp_path / name).write_bytes(text.replace("\n", "\r").encode())
     read = imported("csv") if name == "h.csv" else chunk_table
     assert not [p for p in read(tmp_path / name) if not hasattr(p, "num_rows")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("s.csv", "question_id,chunk_id,grade\n".encode("utf-16"), WIDE),
+        ("s.jsonl", '{"grade": 1}\n'.encode("utf-16"), WIDE),
+        ("s.csv", "é".encode("latin-1"), "byte 0xe9 at offset 0 of the file is not UTF-8"),
+        ("s.jsonl", b'{"grade": ""}\r{"grade": ""}\r', CARRIAGE),
+    ],
+)
+def test_a_sheet_of_grades_is_told_as_other_files_are(tmp_path, name, data, said):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=re.escape(said)):
+        apply_batch(None, str(tmp_path / name))
 
 
 @pytest.mark.parametrize(
