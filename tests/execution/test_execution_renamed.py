@@ -1,11 +1,13 @@
 """The store knows files by their contents; what is wrong with them is said of this run's files."""
 
+import errno
 import json
 import shutil
 
 import pytest
 
-from rayeval.errors import DataError
+from rayeval import files
+from rayeval.errors import ConfigError, DataError
 from rayeval.execution.evaluate import run_config
 from rayeval.execution.job import Options
 from rayeval.execution.load import load_config
@@ -14,6 +16,7 @@ from rayeval.execution.runs import Run
 from rayeval.execution.score.options import ScoreOptions
 from rayeval.execution.score.run import score
 from rayeval.execution.validate import validate_config
+from rayeval.folders import unwritten
 
 
 def lines(path, *rows):
@@ -133,3 +136,25 @@ def test_a_run_warns_of_links_that_lead_nowhere(tmp_path, project):
     run = run_config(loaded, Options(runs=str(tmp_path / "runs")), Silent())
     [said] = [one for one in run.manifest["warnings"] if "dangling_link" in one]
     assert said.startswith(f"{docs}/more.jsonl dangling_link: this link leads nowhere (nowhere)")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        pytest.param(errno.EACCES, 2, "you may not write there", id="no right to"),
+        pytest.param(errno.EROFS, 2, "you may not write there", id="a disk to read only"),
+        pytest.param(errno.ENOSPC, 4, "full", id="a full disk"),
+    ],
+)
+def test_a_place_that_cant_be_written_is_the_users_fault_or_the_machines(
+    tmp_path, number, code, words
+):
+    error = unwritten(f"{tmp_path}/a", str(tmp_path), OSError(number, "full"), local=True)
+    assert (error.exit_code, words in str(error)) == (code, True)
+
+
+def test_a_file_in_the_way_of_what_is_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    for write in (lambda path: files.write_bytes(path, b""), files.make_folder):
+        with pytest.raises(ConfigError, match=rf"{tmp_path}/file is a file"):
+            write(f"{tmp_path}/file/x/y")
