@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import json
@@ -20,8 +19,8 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rayeval import packed
-from rayeval.errors import ConfigError, InfrastructureError
-from rayeval.folders import below
+from rayeval.errors import ConfigError
+from rayeval.folders import below, unwritten
 
 _NO_PATH = re.compile("[\0\ud800-\udfff]")  # NUL, and bytes that are not UTF-8
 
@@ -138,6 +137,15 @@ def read_bytes(path: str) -> bytes:
         return bytes(stream.read())
 
 
+def make_folder(path: str) -> None:
+    """The folder, and those that it lies in; raises what `write_bytes` does."""
+    fs, inner = open_fs(path)
+    try:
+        fs.create_dir(inner, recursive=True)
+    except OSError as error:
+        raise unwritten(path, path, error, local=not is_uri(path)) from error
+
+
 def write_bytes(path: str, data: bytes) -> None:
     """The file at once or not at all, moved into place when it is whole; packed if called so.
 
@@ -156,9 +164,7 @@ def write_bytes(path: str, data: bytes) -> None:
         fs.move(temporary, inner)
     except OSError as error:
         discard(fs, temporary)
-        if error.errno == errno.EISDIR:
-            raise ConfigError(f"can't write {path!r}: that is a folder; name a file") from error
-        raise InfrastructureError(f"can't write {path}: {error}") from error
+        raise unwritten(path, folder, error, local=not is_uri(path)) from error
 
 
 @contextmanager
@@ -172,7 +178,7 @@ def locked(path: str) -> Iterator[None]:
         yield
         return
     folder = Path(inner).resolve().parent
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(str(folder))
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):
@@ -205,7 +211,7 @@ def read_json(path: str) -> Any:
 
 
 def write_table(path: str, table: pa.Table) -> None:
-    """`table` as Parquet, at once or not at all; the same table gives the same bytes."""
+    """`table` as Parquet, at once or not at all; the same table, the same bytes."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", store_schema=True)
     write_bytes(path, sink.getvalue())

@@ -13,9 +13,11 @@ import pyarrow.parquet as pq
 from rayeval import files
 from rayeval.corpus import fields
 from rayeval.corpus.fields import Findings, Row
+from rayeval.encoded import CARRIAGE, bare_returns, not_utf8, wide
 from rayeval.errors import Problem
 from rayeval.strict_json import KeyTwiceError, loads
 from rayeval.tables import TIME
+from rayeval.twice import named_twice
 
 _BATCH_ROWS = 1_024
 Record = tuple[Row | None, list[Problem]]
@@ -26,15 +28,15 @@ def decoded(data: bytes, found: Findings, *, at: int = 0) -> str | None:
 
     at: how many bytes of the file stand before `data`.
     """
+    if at == 0 and (said := wide(data)):
+        found.line = 1
+        found.add("not_utf8", said)
+        return None
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         found.line = (found.line or 1) + data.count(b"\n", 0, error.start)
-        found.add(
-            "not_utf8",
-            f"byte {at + error.start} (0x{data[error.start]:02x}) is not UTF-8: {error.reason}; "
-            "save the file as UTF-8",
-        )
+        found.add("not_utf8", not_utf8(data, error, at=at))
         return None
 
 
@@ -45,6 +47,9 @@ def from_json_lines(path: str) -> Iterator[Record]:
         for number, data in enumerate(io.BufferedReader(stream), start=1):
             found = Findings(path, number)
             text = decoded(data, found, at=at)
+            if at == 0 and wide(data):  # every other line would be none either
+                yield None, found.problems
+                return
             at += len(data)
             if text is None:
                 yield None, found.problems
@@ -59,7 +64,8 @@ def _from_line(text: str, found: Findings) -> Row | None:
         found.add("field_twice", str(error))
         return None
     except (ValueError, RecursionError) as error:
-        found.add("invalid_json", f"{error}; expected one JSON object per line")
+        odd = CARRIAGE if bare_returns(text.encode()) else None
+        found.add("invalid_json", odd or f"{error}; expected one JSON object per line")
         return None
     if not isinstance(raw, dict):
         found.add("wrong_type", f"found {json.dumps(raw)[:40]}, expected an object with text")
@@ -89,14 +95,15 @@ def from_parquet(path: str) -> Iterator[Record]:
 
 def _check_columns(schema: pa.Schema, found: Findings) -> bool:
     """Problems of the file as a whole, not one for each row; whether the rows can be read."""
-    for name in schema.names:
+    for name in dict.fromkeys(schema.names):
         if name not in fields.NAMES:
             found.add("unknown_field", fields.unknown(name))
-    unusable = []
+    unusable = [("field_twice", said) for said in named_twice(schema)]
     for name in fields.NAMES:
-        if name in schema.names and not _fits(name, type_ := schema.field(name).type):
+        type_ = next((field.type for field in schema if field.name == name), None)
+        if type_ is not None and not _fits(name, type_):
             unusable.append(("wrong_type", f"column {name} is {type_}, expected {_wanted(name)}"))
-        elif name in ("source_id", "text") and name not in schema.names:
+        elif name in ("source_id", "text") and type_ is None:
             unusable.append(("missing_field", f"there is no column {name}"))
     for kind, message in unusable:
         found.add(kind, message)

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from rayeval import files, packed
 from rayeval.corpus.extract import EXTRACTED
 from rayeval.errors import DataError, InfrastructureError, Problem
+from rayeval.folders import dangling
 from rayeval.words import plural
 
 FORMATS = {
@@ -69,6 +70,24 @@ def units(path: str, include: Sequence[str] | None = None) -> list[Unit]:
         raise _refused(path, "unknown_format", f"expected a folder, or a file ending in {known}")
     folder, slash, name = path.rpartition("/")
     return [Unit(folder or slash, (name,))]
+
+
+def lost_links(path: str, include: Sequence[str] | None = None) -> list[Problem]:
+    """A warning of every link below the folder `path` that leads nowhere.
+
+    Of links that could be of a document or a folder, as `units` takes them.
+    """
+    links = () if files.is_uri(path) else sorted(dangling(path))
+    found = {name: target for name, target in links if not _LONE.search(name + target)}
+    globs = [_pattern(glob) for glob in (["**"] if include is None else include)]
+    kinds = (*DOCUMENTS, *TABLES, "")
+    message = "this link leads nowhere ({}), so nothing is read of it; mend it or remove it"
+    return [
+        Problem(f"{path.rstrip('/')}/{name}", None, None, "dangling_link", message.format(target),
+                warning=True)
+        for name, target in found.items()
+        if extension(name) in kinds and any(glob.fullmatch(name) for glob in globs)
+    ]  # fmt: skip
 
 
 def fingerprint(unit: Unit) -> str:

@@ -57,7 +57,7 @@ def begun(job: Job, execute: Callable[[Job, Watcher], Run], watcher: Watcher) ->
     folder = job.folder
     try:
         job.save()
-    except InfrastructureError:
+    except (InfrastructureError, InputError):
         files.delete_folder(folder)  # nothing is in it that could be resumed
         raise
     with held(folder):
@@ -81,6 +81,7 @@ def execute(job: Job, watcher: Watcher) -> Run:
         if not (job.options.ray or job.options.ray_address):  # else workers have their own
             refuse_unset(job.of_run, plan, job.options.root)
         odd = [str(problem) for problem in hints(job.of_run, job.config_path)]
+        odd += [str(problem) for problem in registry.lost_links(job.of_run.corpus)]
         for line in odd:
             watcher.say(f"warning  {line}")
         done, warnings = compute(job.options.root, plan, executor, watcher)

@@ -13,6 +13,7 @@ from rayeval.execution.load import validated
 from rayeval.execution.runs import PLAN, record
 from rayeval.execution.score.config import ScoreConfig, score_config
 from rayeval.execution.stored import damaged
+from rayeval.folders import in_the_way
 
 NEEDED = {"run_id": str, "config_path": str, "config": dict, "options": dict, "started": str,
           "inputs": dict}  # fmt: skip
@@ -34,6 +35,11 @@ class Options:
         """A run written below '' would land at the root of the file system."""
         if not self.runs or self.store == "":
             raise ConfigError("the folder of runs or the store is empty text; name a folder")
+        for name, path in (("runs", self.runs), ("store", self.root)):
+            if not files.is_uri(path) and (file := in_the_way(path)):
+                raise ConfigError(
+                    f"--{name}: {path} can't be a folder: {file} is a file; name another place"
+                )
         if min(self.workers or 1, self.limit or 1) < 1 or 0 in (self.workers, self.limit):
             raise ConfigError(f"workers {self.workers}, limit {self.limit}: expected 1 or more")
 

@@ -11,6 +11,7 @@ from rayeval.errors import Problem
 from rayeval.execution import inputs
 from rayeval.execution.driver import Done
 from rayeval.execution.store import read
+from rayeval.marked import named_problems
 from rayeval.words import plural
 
 TO_FIRST_FAILURE = frozenset({"unknown_source", "unknown_revision"})
@@ -29,7 +30,7 @@ def problems_of(root: str, done: Done) -> list[Problem]:
             for row in rows.to_pylist():
                 place = (row["file"], row["line"], row["question_id"])
                 found += [Problem(*place, **problem) for problem in row["problems"]]
-    return found
+    return named_problems(found, done.step.names)
 
 
 def _unplaced(root: str, done: Done) -> list[Problem]:

@@ -23,6 +23,7 @@ from rayeval.execution.step import Step
 from rayeval.execution.store import read
 from rayeval.golden.config import Golden
 from rayeval.golden.load import load_questions
+from rayeval.marked import named_rows
 from rayeval.metrics.config import Metrics
 from rayeval.stage import StageConfig
 from rayeval.tables import QUESTIONS
@@ -85,7 +86,8 @@ class Reading:
         return self._output(next(step for step in self.plan.steps if step.name == name))
 
     def _output(self, step: Step) -> Iterator[pa.Table]:
-        return (read(path) for path in outputs.paths(self.root, step.key))
+        paths = outputs.paths(self.root, step.key)
+        return (named_rows(read(path), step.names) for path in paths)
 
 
 def read_values(values: Mapping[str, Any], path: str, root: str, executor: Executor) -> Reading:
@@ -120,6 +122,7 @@ def _inputs(
     corpus = golden = None
     if "corpus" in parts:
         corpus = tried(lambda: find_corpus(parts["corpus"], executor), path, problems)
+        problems += registry.lost_links(parts["corpus"])
     if "golden" in parts:
         golden = tried(lambda: golden_hash(parts["golden"].path), path, problems)
     return Inputs(*(corpus or ((), ())), golden or "")

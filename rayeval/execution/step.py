@@ -76,6 +76,9 @@ class Step:
     reuse: str | None = None
     """Rows are looked up by text among earlier outputs that name the same `reuse`."""
 
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What marks in its rows and problems stand for (rayeval.marked), in this run."""
+
     @property
     def key(self) -> str:
         """The content address of the output: 40 hex digits."""

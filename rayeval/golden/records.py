@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rayeval.encoded import CARRIAGE, bare_returns, wide
 from rayeval.errors import ConfigError, DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, read_bytes
 from rayeval.golden.config import Format
@@ -20,6 +20,7 @@ from rayeval.golden.spreadsheet import csv_records, known_columns
 from rayeval.golden.text import BOM, decode, parse_json
 from rayeval.packed import extension
 from rayeval.tables import TIME
+from rayeval.twice import fields_twice
 
 FORMATS: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -64,8 +65,8 @@ def records(path: str, kind: Format, report: Report) -> Iterator[tuple[int, Any]
         data = read_bytes(path)
     except OSError as error:
         raise InfrastructureError(f"can't read golden set {path}: {error}") from error
-    if kind != "parquet" and data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        report.at(1).problem("not_utf8", "the file is UTF-16; save it as UTF-8")
+    if kind != "parquet" and (said := wide(data)):
+        report.at(1).problem("not_utf8", said)
         return
     readers = {"jsonl": _json_lines, "csv": csv_records, "parquet": _parquet}
     yield from readers[kind](data, report)
@@ -78,7 +79,8 @@ def _json_lines(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
             try:
                 yield number, parse_json(decode(line, offset))
             except FaultError as error:
-                report.at(number, id_in(line)).problem(error.kind, str(error))
+                odd = CARRIAGE if bare_returns(line) else str(error)
+                report.at(number, id_in(line)).problem(error.kind, odd)
         offset += len(line)
 
 
@@ -87,6 +89,10 @@ def _parquet(data: bytes, report: Report) -> Iterator[tuple[int, Any]]:
         file = pq.ParquetFile(pa.BufferReader(data))
         names = file.schema_arrow.names
         if not known_columns(names, report.at(None)):
+            return
+        if inner := fields_twice(file.schema_arrow):
+            for said in inner:
+                report.at(None).problem("field_twice", said)
             return
         first = 1
         columns = [name for name in names if name in Row.model_fields]

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+from rayeval.encoded import not_utf8
 from rayeval.golden.problems import FaultError, path_of
 from rayeval.strict_json import KeyTwiceError, loads
 
@@ -25,11 +26,7 @@ def decode(data: bytes, offset: int) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise FaultError(
-            "not_utf8",
-            f"byte 0x{data[error.start]:02x} at offset {offset + error.start} of the file is not "
-            "UTF-8; save the file as UTF-8",
-        ) from error
+        raise FaultError("not_utf8", not_utf8(data, error, at=offset)) from error
 
 
 def parse_json(text: str) -> Any:

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from rayeval.encoded import not_utf8, refuse_wide
 from rayeval.errors import DataError, Problem
 from rayeval.files import reading
 from rayeval.interop.reading import DELIMITERS, delimiter_of, records
@@ -45,14 +46,20 @@ def cells(path: str, needed: Sequence[str]) -> pl.DataFrame:
 
 def _check_utf8(path: str) -> None:
     """Arrow decodes a row with too many or few cells where no error of it can be caught."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    at, decoder = 0, codecs.getincrementaldecoder("utf-8")()
     try:
         with reading(path) as stream:
             while block := stream.read(1 << 20):
+                if at == 0:
+                    refuse_wide(path, block)
+                kept = len(decoder.getstate()[0])  # of a character that the last block began
                 decoder.decode(block)
+                at += len(block)
+        kept = len(decoder.getstate()[0])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise broken(path, "not_utf8", f"{error}; save it as UTF-8") from error
+        said = not_utf8(error.object, error, at=at - kept)
+        raise broken(path, "not_utf8", said) from error
 
 
 def header(path: str) -> tuple[str, list[str]]:

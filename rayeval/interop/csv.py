@@ -54,7 +54,8 @@ def read(paths: Sequence[str]) -> Imported:
     problems: list[Problem] = []
     notes: list[str] = []
     frames = [_first(_rows(path, notes, problems), path, notes) for path in paths]
-    _check_order(frames, problems)
+    if not problems:
+        _check_order(frames, problems)
     if problems:
         raise DataError(problems, foreign=True)
     table = foreign(pl.concat(frames))
@@ -85,7 +86,7 @@ def _rows(path: str, notes: list[str], problems: list[Problem]) -> pl.DataFrame:
     absent = [pl.lit(None, pl.String).alias(name) for name in NAMES if name not in frame.columns]
     frame = frame.with_columns(absent).select(ROW, *NAMES)
     problems.extend(_faults(path, frame))
-    typed = [pl.col(n).str.strip_chars().cast(t, strict=False) for n, t in NUMBERS.items()]
+    typed = [_number(n).cast(t, strict=False) for n, t in NUMBERS.items()]
     stage = pl.col("stage").fill_null("trace")
     return frame.with_columns(*typed, stage, pl.lit(path).alias("file"))
 
@@ -120,11 +121,17 @@ def _faults(path: str, frame: pl.DataFrame) -> Iterator[Problem]:
         if len(found := frame.filter(wrong)):
             yield from located(path, found, kind, _said(say))
     for name, type_ in NUMBERS.items():
-        number = pl.col(name).str.strip_chars().cast(type_, strict=False)
-        bad = number.is_null() if type_ == pl.Int64 else ~number.is_finite().fill_null(False)
-        if len(found := frame.filter(pl.col(name).is_not_null() & bad)):
-            wanted = "a whole number" if type_ == pl.Int64 else "a finite number"
+        number = _number(name).cast(type_, strict=False)
+        bad = ~(number >= 0) if type_ == pl.Int64 else ~number.is_finite()
+        if len(found := frame.filter(pl.col(name).is_not_null() & bad.fill_null(True))):
+            wanted = "a whole number of 0 or more" if type_ == pl.Int64 else "a finite number"
             yield from located(path, found, "bad_number", _not_a(name, wanted))
+
+
+def _number(name: str) -> pl.Expr:
+    """The cells as a cast reads them; 3.0, as pandas writes a column with gaps, is 3."""
+    cells = pl.col(name).str.strip_chars()
+    return cells if NUMBERS[name] == pl.Float64 else cells.str.replace(r"^(-?\d+)\.0*$", "${1}")
 
 
 def _said(text: str) -> Callable[[dict[str, object]], str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from rayeval.encoded import CARRIAGE, bare_returns, refuse_wide
 from rayeval.errors import DataError, Problem
 from rayeval.files import reading
 from rayeval.interop.records import Record
@@ -27,6 +28,8 @@ def json_lines(path: str, problems: list[Problem]) -> Iterator[Record]:
             data = raw.removeprefix(BOM) if line == 1 else raw
             if not data.strip():
                 continue
+            if line == 1:
+                refuse_wide(path, data)
             try:
                 yield record_of(_json(decoded(data, path, line), path, line), path, line)
             except DataError as error:
@@ -58,7 +61,7 @@ def _values(path: str) -> list[Any]:
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            raise _unread(error, path, None) from error
+            raise _unread(error, text, path, None) from error
         values.append(value)
         at = _after_space(text, at)
     return values
@@ -89,11 +92,12 @@ def _json(data: str, path: str, line: int | None) -> Any:
     try:
         return loads(data)
     except (ValueError, RecursionError) as error:
-        raise _unread(error, path, line) from error
+        raise _unread(error, data, path, line) from error
 
 
-def _unread(error: Exception, path: str, line: int | None) -> DataError:
+def _unread(error: Exception, data: str, path: str, line: int | None) -> DataError:
     if isinstance(error, KeyTwiceError):
         return broken(path, "field_twice", str(error), line)
     said = "nested too deeply" if isinstance(error, RecursionError) else f"not JSON: {error}"
+    said = CARRIAGE if bare_returns(data.encode()) else said
     return broken(path, "invalid_json", said, line)

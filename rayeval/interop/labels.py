@@ -21,6 +21,7 @@ from typing import Any
 
 import polars as pl
 
+from rayeval.encoded import not_utf8
 from rayeval.errors import DataError, Problem
 from rayeval.interop.reading import READERS, records
 from rayeval.interop.records import Record, RefusedError
@@ -160,8 +161,9 @@ def _judged(
     """A line of qrels: topic, anything, docno, label."""
     try:
         words = [field.decode() for field in fields]
-    except UnicodeDecodeError:
-        problems.append(Problem(path, line, None, "not_utf8", "not UTF-8; save it as UTF-8"))
+    except UnicodeDecodeError as error:
+        said = not_utf8(b" ".join(fields), error)
+        problems.append(Problem(path, line, None, "not_utf8", said))
         return None
     if len(words) != 4:
         said = f"{plural(len(words), 'field')}, expected 4: topic, 0, docno, label"

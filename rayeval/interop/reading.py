@@ -22,6 +22,7 @@ from rayeval.interop.records import Record, RefusedError
 from rayeval.interop.whole import BOM, broken, check_file, check_kind, content, decoded
 from rayeval.packed import extension
 from rayeval.tables import TIME
+from rayeval.twice import refuse_twice
 from rayeval.words import plural
 
 BATCH_ROWS = 1024
@@ -131,7 +132,9 @@ def _parquet(path: str, problems: list[Problem]) -> Iterator[Record]:
     row = 0
     try:
         with fs.open_input_file(inner) as stream:
-            for batch in pq.ParquetFile(stream).iter_batches(BATCH_ROWS):
+            file = pq.ParquetFile(stream)
+            refuse_twice(path, file.schema_arrow)
+            for batch in file.iter_batches(BATCH_ROWS):
                 for value in _microseconds(batch).to_pylist():
                     row += 1
                     yield Record(path, row, value)

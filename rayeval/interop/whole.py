@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rayeval.encoded import not_utf8, refuse_wide
 from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.files import exists, is_folder, names_in, read_bytes
 from rayeval.interop.records import Record
@@ -56,13 +57,16 @@ def content(path: str) -> bytes:
 def decoded(data: bytes, path: str, line: int | None) -> str:
     """Text of bytes in UTF-8.
 
+    line: where `data` stands; None: it is the whole file.
     Raises DataError for others.
     """
+    if line in (None, 1):
+        refuse_wide(path, data)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        where = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise broken(path, "not_utf8", f"{where} is not UTF-8; save it as UTF-8", line) from error
+        said = not_utf8(data, error, at=0 if line is None else None)
+        raise broken(path, "not_utf8", said, line) from error
 
 
 def record_of(value: Any, path: str, line: int) -> Record:

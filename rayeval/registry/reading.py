@@ -17,6 +17,7 @@ from rayeval.errors import DataError, Problem
 from rayeval.golden import load, revisions
 from rayeval.golden.config import Golden
 from rayeval.golden.evaluate import Evaluate
+from rayeval.marked import CORPUS, GOLDEN, WITHIN, marked_problems, marked_rows
 from rayeval.metrics.config import Metrics
 from rayeval.registry.produced import Produced
 from rayeval.stage import Shard, Stage
@@ -31,6 +32,11 @@ def units(config: Corpus) -> list[Unit]:
     return found
 
 
+def lost_links(config: Corpus) -> list[Problem]:
+    """Warnings of links in the corpus that lead nowhere."""
+    return corpus_units.lost_links(config.path, config.include)
+
+
 def extractors(units: Sequence[Unit]) -> dict[str, str]:
     """Format → what gives the text of its documents, and its version."""
     return extract.extractors(name for unit in units for name in unit.names)
@@ -43,12 +49,16 @@ def fingerprint(unit: Unit) -> str:
 
 def documents(every: Sequence[Unit], shard: Shard) -> Produced:
     """The documents of unit `shard.number`."""
-    return read.read_documents(every[shard.number])
+    unit = every[shard.number]
+    folder = unit.path("")
+    for table, found in read.read_documents(unit):
+        problems = marked_problems(found, WITHIN, folder)
+        yield marked_rows(table, WITHIN, folder), problems
 
 
-def catalogue(as_of: datetime | None, path: str, shard: Shard) -> Produced:
+def catalogue(as_of: datetime | None, shard: Shard) -> Produced:
     """Every document without its text."""
-    yield catalogues.catalogue(shard.tables("documents"), as_of, path=path)
+    yield catalogues.catalogue(shard.tables("documents"), as_of, path=CORPUS)
 
 
 def parser(config: Parse, shard: Shard) -> Stage:
@@ -65,9 +75,10 @@ def questions(config: Golden, relevant: int, limit: int | None, shard: Shard) ->
     """The golden set's questions in blocks, with the problems of the whole file."""
     table, problems = load.load_questions(config.path, config.format, relevant=relevant)
     table = revisions.choose_revisions(table, shard.table("catalogue"))
-    table = load.in_splits(table, config.splits)
+    table = load.in_splits(marked_rows(table, GOLDEN, config.path), config.splits)
     table = table if limit is None else table.slice(0, limit)
     problems = problems or nothing_selected(config, table.num_rows)
+    problems = marked_problems(problems, GOLDEN, config.path)
     size = block_rows(table.num_rows)
     for start in range(0, max(1, table.num_rows), size):
         yield table.slice(start, size), problems if start == 0 else ()

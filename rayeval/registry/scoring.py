@@ -17,6 +17,7 @@ from rayeval.columns import combined, lists
 from rayeval.golden.stated import Stated
 from rayeval.interop.own.chunks import tables as chunk_tables
 from rayeval.interop.own.trace import Trace
+from rayeval.marked import TRACE
 from rayeval.metrics.config import Metrics
 from rayeval.metrics.failure.first_failure import FAILURES, FirstFailure
 from rayeval.metrics.foreign.blind import FLAGS
@@ -64,8 +65,6 @@ class Scoring:
     """Which answers are refusals where the trace doesn't say."""
     chunks: tuple[str, ...] = ()
     """Parquet files of chunks that hits may name."""
-    file: str = ""
-    """The trace as the user named it."""
 
     @cached_property
     def numbers(self) -> PerQuery:
@@ -165,7 +164,7 @@ class Scorer:
                 **{name: packed(found, ids) for name, found in rows.items()},
                 **self.kept(hits, seen, n),
                 **seen.flags,
-                "file": pa.array([config.file] * n, TEXT),
+                "file": pa.array([TRACE] * n, TEXT),
                 "line": pa.nulls(n, pa.int64()),
                 "problems": _problems(found, n),
                 "error": pa.nulls(n, TEXT),

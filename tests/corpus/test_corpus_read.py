@@ -176,7 +176,7 @@ def test_a_file_that_is_not_utf8_names_the_byte_and_the_line(tmp_path):
     assert [row["source_id"] for row in rows] == ["b.md"]
     assert problem.kind == "not_utf8"
     assert problem.line == 2
-    assert "byte 11 (0xc0)" in problem.message
+    assert "byte 0xc0 at offset 11 of the file" in problem.message
 
 
 def test_json_lines_take_defaults_and_surrogate_pairs(tmp_path):
@@ -266,7 +266,7 @@ def test_a_line_that_is_not_utf8_counts_its_bytes_from_the_files_start(tmp_path)
     rows, (problem,) = documents(write(tmp_path, "c.jsonl", line + b'{"a": "\xff"}\n' + line))
     assert [row["line"] for row in rows] == [1, 3]
     assert (problem.kind, problem.line) == ("not_utf8", 2)
-    assert f"byte {len(line) + 7} (0xff)" in problem.message
+    assert f"byte 0xff at offset {len(line) + 7} of the file" in problem.message
 
 
 def test_parquet_is_read_by_row_whatever_kind_of_text_it_holds(tmp_path):

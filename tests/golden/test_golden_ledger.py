@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from rayeval.cli.main import run_command
 from rayeval.errors import DataError, InfrastructureError
 from rayeval.golden.ledger import Entry, carry, entries, ledger_path, marks, reveal
 
@@ -142,3 +143,11 @@ def test_a_file_that_the_questions_are_written_to_takes_the_ledger_along(tmp_pat
     carry(seen, out)
     carry(seen, out)
     assert entries(out) == entries(seen) and len(entries(out)) == 1
+
+
+def test_the_ledger_of_no_golden_set_is_refused(tmp_path, capsys):
+    golden = tmp_path / "nope.jsonl"
+    assert run_command(["golden", "ledger", str(golden)]) == 2
+    assert f"there is no file at {golden}" in capsys.readouterr().err
+    reveal(str(golden), Entry("r1", "r2"))  # the golden set is gone, its ledger isn't
+    assert run_command(["golden", "ledger", str(golden)]) == 0

@@ -107,7 +107,7 @@ BAD = {
     "no row": (HITS.clear(), TABLE, "the given trace empty_trace"),
     "chunks without ids": (HITS, TABLE.drop("chunk_id"), "the given chunks missing_field"),
     "a time before the first": (HITS.with_columns(repeat=-1, answer=pl.lit("a")), TABLE,
-                                r"the given trace \[q1\] bad_number"),
+                                r"the given trace:1 \[q2\] bad_number"),
 }  # fmt: skip
 
 

@@ -233,7 +233,7 @@ def test_a_question_asked_again_has_more_answers_and_the_hits_of_the_first_time(
 
 
 WRONG_ROWS = [
-    pytest.param({"repeat": [-1, 0]}, "bad_number.*below 0", id="a repeat below 0"),
+    pytest.param({"repeat": [-1, 0]}, r":1 \[q\] bad_number.*of 0 or more", id="a repeat below 0"),
     pytest.param({"answer": ["one", "two"]}, "answer_twice.*2 rows of repeat 0", id="two answers of one time"),
     pytest.param({"repeat": ["x", "y"]}, "wrong_type", id="a repeat in words"),
     pytest.param({"latency_ms": ["soon", "late"], "answer": ["a", "a"]}, "wrong_type", id="a time in words"),

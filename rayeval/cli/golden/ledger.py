@@ -22,11 +22,14 @@ def ledger(
 
     Example: `rayeval golden ledger golden.jsonl`
     """
+    from rayeval import files
     from rayeval.golden.ledger import asked_of, entries, ledger_path
     from rayeval.report.ledger import ledger_text
 
-    found = entries(golden, asked_of(golden))
     path = ledger_path(golden)
+    if not files.exists(path):  # a golden set that is gone may have left its ledger
+        files.check_file(golden, "golden set")
+    found = entries(golden, asked_of(golden))
     if json:
         rows = [asdict(entry) for entry in found]
         options.print_json({"ledger": path, "comparisons": len(found), "entries": rows})

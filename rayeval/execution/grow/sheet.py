@@ -11,10 +11,12 @@ from typing import Any
 import polars as pl
 
 from rayeval import files
+from rayeval.encoded import CARRIAGE, bare_returns
 from rayeval.errors import InputError
 from rayeval.execution.grow.session import Session
 from rayeval.execution.grow.sources import Row
 from rayeval.golden.anchor import normal
+from rayeval.interop.whole import decoded
 from rayeval.strict_json import loads
 
 NEEDED = ("question_id", "chunk_id", "grade")
@@ -120,10 +122,7 @@ def rows(path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """(line, row) of a file of grades."""
     if not files.exists(path) or files.is_folder(path):
         raise InputError(f"no file of grades at {path}; --sheet writes one to fill in")
-    try:
-        text = files.read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8: {error}") from error
+    text = decoded(files.read_bytes(path), path, None).removeprefix("\ufeff")
     if path.lower().endswith((".jsonl", ".ndjson")):
         yield from _json_rows(text, path)
         return
@@ -146,7 +145,8 @@ def _json_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             try:
                 row = loads(record)
             except ValueError as error:
-                raise InputError(f"{path}:{line} is not JSON: {error}") from error
+                said = CARRIAGE if bare_returns(record.encode()) else error
+                raise InputError(f"{path}:{line} is not JSON: {said}") from error
             if not isinstance(row, dict):
                 raise InputError(f"{path}:{line} is not an object with question_id and chunk_id")
             yield line, row

@@ -11,6 +11,7 @@ from rayeval.corpus.config import Corpus, Parse
 from rayeval.corpus.units import Unit
 from rayeval.execution.plan.builder import Builder, columns, with_error
 from rayeval.execution.step import Step
+from rayeval.marked import CORPUS, WITHIN
 from rayeval.tables import CATALOGUE, CHUNKS, DOCUMENTS, PARSED
 
 
@@ -34,14 +35,16 @@ def document_steps(
     builder: Builder, corpus: Corpus, parse: Parse, units: Sequence[Unit], prints: Sequence[str]
 ) -> DocumentSteps:
     """Documents in units → catalogue, elements."""
+    folder = {WITHIN: units[0].path("") if units else ""}
     documents = builder.add(
         Step(
             name="documents",
             kind="produce",
-            identity={"units": list(prints), "extractors": registry.extractors(units)},
+            identity={"v": 2, "units": list(prints), "extractors": registry.extractors(units)},
             make=partial(registry.documents, tuple(units)),
             schema=DOCUMENTS,
             parts=len(units),
+            names=folder,
         )
     )
     as_of = None if corpus.as_of is None else corpus.as_of.isoformat()
@@ -50,9 +53,10 @@ def document_steps(
             name="catalogue",
             kind="produce",
             identity={"as_of": as_of},
-            make=partial(registry.catalogue, corpus.as_of, corpus.path),
+            make=partial(registry.catalogue, corpus.as_of),
             schema=CATALOGUE,
             sharded={"documents": documents.key},
+            names={CORPUS: corpus.path, **folder},
         )
     )
     elements = builder.add(

@@ -14,6 +14,7 @@ from rayeval.execution.step import Step
 from rayeval.golden.config import Golden
 from rayeval.golden.evaluate import EVALUATED
 from rayeval.golden.locate import SPOT, Locate
+from rayeval.marked import GOLDEN
 from rayeval.tables import QUESTIONS, TEXT
 
 
@@ -61,6 +62,7 @@ def question_steps(
                 *columns(located, "spots", error="located.error"),
             ),
             whole={"catalogue": corpus.catalogue.key},
+            names={GOLDEN: golden.config.path},
         )
     )
 
@@ -90,6 +92,7 @@ def asked(
             make=partial(registry.questions, golden.config, metrics.relevant, limit),
             schema=QUESTIONS,
             whole={"catalogue": catalogue.key},
+            names={GOLDEN: golden.config.path},
         )
     )
 

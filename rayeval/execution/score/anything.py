@@ -118,8 +118,8 @@ def _written(rows: Iterable[dict[str, Any]], root: str) -> str:
 def _lines(rows: Iterable[Any], root: str, check: Callable[[], None] = lambda: None) -> str:
     """The rows as JSON Lines in the store, named by content. check: called once all are read."""
     folder, found = f"{files.absolute(root)}/traces", hashlib.sha256()
+    files.make_folder(folder)
     fs, inner = files.open_fs(folder)
-    fs.create_dir(inner, recursive=True)
     temporary = f"{inner}/{uuid.uuid4().hex}.jsonl"
     try:
         with fs.open_output_stream(temporary) as stream:

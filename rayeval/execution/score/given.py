@@ -15,8 +15,10 @@ from rayeval.columns import combined
 from rayeval.errors import ConfigError, DataError
 from rayeval.execution.score.spool import GROUP_ROWS, stored
 from rayeval.interop.own.hit_rows import FLAT_ROWS
+from rayeval.interop.own.offsets import whole
 from rayeval.interop.own.types import typed
 from rayeval.tables import TEXT
+from rayeval.twice import refuse_twice
 
 Check = Callable[[pa.Schema], None]
 INDEX = "__index_level_"
@@ -62,6 +64,7 @@ def _read(value: Any, name: str, check: Check) -> Iterator[pa.Table]:
     """The rows of one table, part by part."""
     try:
         with _reader(value) as reader:
+            refuse_twice(name, reader.schema)
             kept = [n for n in reader.schema.names if not n.startswith(INDEX)]
             check(pa.schema([reader.schema.field(n) for n in kept]))
             for batch in reader:
@@ -75,9 +78,14 @@ def _alike(table: pa.Table) -> pa.Table:
     """With the columns that all kinds of tables have in one type, whoever wrote them."""
     for at, field in enumerate(table.schema):
         kind = TYPES.get(field.name)
-        if kind is not None and field.type not in (kind, pa.uint64()):
+        if kind is not None and field.type not in (kind, pa.uint64()) and _fits(table[at], kind):
             table = table.set_column(at, field.name, typed(combined(table[at]), kind))
     return table
+
+
+def _fits(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Whether every value is one of the type; whoever reads the rows says which is not."""
+    return not pa.types.is_integer(kind) or bool(whole(pl.Series(column)).all())
 
 
 def _reader(value: Any) -> pa.RecordBatchReader:
@@ -87,7 +95,10 @@ def _reader(value: Any) -> pa.RecordBatchReader:
         return value.to_arrow().to_reader()
     if not hasattr(value, "__arrow_c_stream__"):
         return pa.Table.from_batches([pa.record_batch(value)]).to_reader()
-    return pa.RecordBatchReader.from_stream(value)
+    try:
+        return pa.RecordBatchReader.from_stream(value)
+    except ValueError as error:  # pandas of a column's name that is there twice
+        raise ConfigError(f"{kind(value)} is no table: {error}; keep one of each name") from error
 
 
 def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:

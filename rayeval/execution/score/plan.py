@@ -21,6 +21,7 @@ from rayeval.execution.score.looking import Looked, looking_steps
 from rayeval.execution.score.verdicts import ToldJudge
 from rayeval.execution.step import Step
 from rayeval.golden.evaluate import EVALUATED
+from rayeval.marked import GOLDEN, TRACE
 from rayeval.metrics.answers.scores import SCORES
 from rayeval.metrics.failure.first_failure import FAILURES
 from rayeval.registry.scoring import READ, Scoring
@@ -114,6 +115,7 @@ def _stated(builder: Builder, golden: GoldenFile, catalogue: Step) -> Step:
             make=partial(registry.stated, metrics),
             schema=with_error(EVALUATED),
             batch=columns(questions, *QUESTIONS.names),
+            names={GOLDEN: golden.config.path},
         )
     )
 
@@ -135,6 +137,7 @@ def _scored(
         batch=(*columns(resolved, *READ, "reference_answer"), *said.columns),
         whole=whole,
         tolerant=True,
+        names={TRACE: config.trace.name},
         threads=not scoring.counts_tokens,  # not every tokenizer bears several at once
     )
 

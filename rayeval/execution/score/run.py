@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pyarrow as pa
 
+from rayeval import registry
 from rayeval.columns import flatten
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.execution import inputs as outputs
@@ -112,8 +113,9 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
         pipeline, notes = _pipeline(config, told)
         scoring, judge = _scoring(config, told, pipeline), told.judge
         plan = make_plan(config, inputs, scoring, told.answers, judge, root)
-        done, found_out = _scored(root, plan, scoring, executor, watcher, before)
+        done, found_out = _scored(job, plan, scoring, executor, watcher, before)
         said = [*spooled.notes, *trace.notes, *kinds, *notes, *judged_by(config, judge)]
+        said += [] if config.corpus is None else map(str, registry.lost_links(config.corpus))
         said += warnings_of(root, plan, config)  # what is refused is refused before all is summed
         done, warnings = compute(root, plan, executor, watcher, done)
         said += walk_warnings(root, plan, pipeline)
@@ -125,7 +127,7 @@ def execute_score(job: Job, watcher: Watcher) -> Run:
 
 
 def _scored(
-    root: str,
+    job: Job,
     plan: ScorePlan,
     scoring: Scoring,
     executor: Executor,
@@ -138,9 +140,10 @@ def _scored(
     """
     steps = Steps(tuple(plan.needed(plan.scored)), plan.resolved)
     try:
-        return compute(root, steps, executor, watcher, before)
+        return compute(job.options.root, steps, executor, watcher, before)
     except DataError as error:
-        problems = with_sum(error.problems, scoring.paths, scoring.chunks, scoring.file)
+        file = job.of_score.trace.name
+        problems = with_sum(error.problems, scoring.paths, scoring.chunks, file)
         raise DataError(problems, foreign=True) from None
 
 
@@ -201,7 +204,6 @@ def _scoring(config: ScoreConfig, spooled: Spooled, pipeline: Pipeline) -> Scori
         refusals=config.trace.refusals,
         depth=None if config.trace.keep else config.metrics.depth,
         chunks=tuple(config.chunks),
-        file=config.trace.name,
         handed=_handed(spooled, pipeline),
     )
 

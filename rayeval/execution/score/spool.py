@@ -28,6 +28,7 @@ from rayeval.interop.imported import Imported, Importer
 from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.trace import TraceFile
 from rayeval.interop.own.types import as_it_is
+from rayeval.marked import named
 from rayeval.tables import ANSWERS, FOREIGN, VERSION, conform
 
 RUN_BYTES = 256 << 20
@@ -69,16 +70,18 @@ def spool_files(paths: Sequence[str], format_: str | None, root: str) -> Spooled
     sha256 = hashed(paths)
     if format_ in (None, own.NAME) and all(_ready(path, alone=len(paths) == 1) for path in paths):
         return Spooled(sha256, tuple(paths))
-    named = [PurePosixPath(path).name for path in paths]  # which says how a file is read
-    key = digest({"spool": SPOOLED, "sha256": sha256, "named": named, "format": format_,
+    called = [PurePosixPath(path).name for path in paths]  # which says how a file is read
+    key = digest({"spool": SPOOLED, "sha256": sha256, "named": called, "format": format_,
                   "tables": VERSION})  # fmt: skip
     hits = Output(root, key)
     answers, verdicts = (Output(root, digest({name: key})) for name in ("answers", "verdicts"))
     if any(output.manifest() is None for output in (hits, answers, verdicts)):
         ours = format_ in (None, own.NAME)
-        _write((own if ours else importer(str(format_))).read(paths), hits, answers, verdicts)
+        imported = (own if ours else importer(str(format_))).read(paths)
+        _write(imported, paths, hits, answers, verdicts)
     [told] = answers.manifest() or []
-    notes = [note.message for note in told.problems if note.kind == "note"]
+    names = {_mark(number): path for number, path in enumerate(paths)}
+    notes = [named(note.message, names) for note in told.problems if note.kind == "note"]
     kinds = {note.kind for note in told.problems}
     sent = pa.concat_tables(read(path, ["context"]) for path in answers.paths())["context"]
     contexts = bool(pc.any(pc.greater(pc.list_value_length(sent), 0)).as_py())
@@ -101,8 +104,8 @@ def stored(runs: Iterable[Iterator[pa.Table]], root: str) -> Iterator[list[str]]
     Wrong input, in them or in what is done with them, leaves none that was not there before.
     """
     folder = f"{files.absolute(root)}/traces"
+    files.make_folder(folder)
     fs, inner = files.open_fs(folder)
-    fs.create_dir(inner, recursive=True)
     names: list[str] = []
     new: list[str] = []
     try:
@@ -165,7 +168,21 @@ def _nothing(answered: bool) -> str:
     return "it has answers and no `stages`: say what was found, be it `context: {hits: []}`"
 
 
-def _write(imported: Imported, hits: Output, answers: Output, verdicts: Output) -> None:
+def _mark(number: int) -> str:
+    """What stands for a file of the trace in the store (rayeval.marked)."""
+    return f"\0file {number}\0"
+
+
+def _marked(note: str, paths: Sequence[str]) -> str:
+    for number, path in enumerate(paths):
+        if note.startswith(f"{path}: "):
+            return _mark(number) + note.removeprefix(path)
+    return note
+
+
+def _write(
+    imported: Imported, paths: Sequence[str], hits: Output, answers: Output, verdicts: Output
+) -> None:
     if imported.trace is None:
         raise ConfigError("this format holds no hits, so there is nothing to score")
     start = time.time()
@@ -185,7 +202,7 @@ def _write(imported: Imported, hits: Output, answers: Output, verdicts: Output) 
     hits.finish(commits)
     verdicts.finish([verdicts.commit(0, [judged], started=start)])
     table = pa.concat_tables([ANSWERS.empty_table(), *given])
-    said = [("note", note) for note in imported.notes]
+    said = [("note", _marked(note, paths)) for note in imported.notes]
     said += [(kind, "") for kind in ("either", "made") if getattr(imported, kind)]
     notes = [Problem("trace", None, None, kind, note, warning=True) for kind, note in said]
     answers.finish([answers.commit(0, [table], started=start, problems=notes)])

@@ -184,8 +184,7 @@ def _commit(runs: str, value: dict[str, Any], content: Made) -> Run:
         "stages": [tables.STAGE],
         "models": {},
     }
-    fs, inner = files.open_fs(folder)
-    fs.create_dir(inner, recursive=True)
+    files.make_folder(folder)
     names = [f"{name}.parquet" for name in content]
     with ThreadPoolExecutor() as pool:
         done = pool.map(partial(_write, folder), names, content.values())

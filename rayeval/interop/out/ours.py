@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from rayeval.errors import ConfigError, DataError, InfrastructureError, Problem
-from rayeval.files import discard, exists, open_fs
+from rayeval.files import discard, exists, is_uri, open_fs
+from rayeval.folders import unwritten
 from rayeval.interop.imported import Imported
 from rayeval.interop.parts import Row, compact
 from rayeval.interop.records import Record
@@ -48,7 +49,7 @@ def write_imported(imported: Imported, folder: str, check: Check | None = None) 
         for name in [name for name, count in rows.items() if count]:
             fs.move(_temporary(inner, name), f"{inner}/{name}")
     except OSError as error:
-        raise InfrastructureError(f"can't write {folder}: {error}") from error
+        raise unwritten(folder, folder, error, local=not is_uri(folder)) from error
     finally:
         for name in parts:
             discard(fs, _temporary(inner, name))

@@ -11,10 +11,13 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from rayeval import files
+from rayeval.columns import combined
+from rayeval.encoded import odd_line, refuse_wide
 from rayeval.errors import DataError, Problem
+from rayeval.interop.own.offsets import ENDS, LARGEST, span_faults
 from rayeval.interop.whole import BOM
 from rayeval.strict_json import KeyTwiceError, loads
-from rayeval.tables import SPANS, TEXT
+from rayeval.tables import TEXT
 
 BLOCK = 1 << 26
 """Bytes that are read at once."""
@@ -24,15 +27,17 @@ NAMES = ("chunk_id", "source_id", "revision_id")
 FIELDS: dict[str, pa.DataType] = {
     **dict.fromkeys((*NAMES, "text"), TEXT),
     **dict.fromkeys(("start_char", "end_char", "tokens"), pa.float64()),
-    "spans": SPANS,
+    "spans": pa.list_(pa.struct(dict.fromkeys(ENDS, pa.float64()))),
 }
 """Others are not looked at. A text that looks like a time stays text."""
 KINDS: dict[pa.DataType, tuple[type | tuple[type, ...], str]] = {
     TEXT: (str, "text"),
     pa.int64(): (int, "a whole number"),
     pa.float64(): ((int, float), "a number"),
-    SPANS: (list, "a list of spans"),
+    FIELDS["spans"]: (list, "a list of spans"),
 }
+SHOWN = 100
+"""Lines that are named."""
 
 
 def lines(path: str) -> Iterator[pa.Table]:
@@ -49,8 +54,11 @@ def lines(path: str) -> Iterator[pa.Table]:
     for block in _blocks(path):
         try:
             table = pajson.read_json(io.BytesIO(block), parse_options=options)
+            table.validate(full=True)  # which finds text that is not UTF-8
         except pa.ArrowInvalid as error:
-            raise DataError([_wrong_line(path, schema, error)]) from error
+            raise _wrong_lines(path, schema, str(error)) from error
+        if any(span_faults(combined(table["spans"]))):
+            raise _wrong_lines(path, schema, "spans are whole numbers")
         known = [n for n in schema if n in there or table[n].null_count < table.num_rows]
         check_complete(path, known, there)
         yield table.select(known)
@@ -78,23 +86,33 @@ def _numbered(path: str) -> Iterator[tuple[int, bytes]]:
     """Lines that are not blank, from 1."""
     with files.reading(path) as stream:
         for number, line in enumerate(io.BufferedReader(stream), start=1):
+            if number == 1:
+                refuse_wide(path, line)
             if line.strip():
                 yield number, line.removeprefix(BOM)
 
 
-def _wrong_line(path: str, schema: Mapping[str, pa.DataType], error: pa.ArrowInvalid) -> Problem:
-    """The first line that is no chunk of these types, else what Arrow says of the file."""
+def _wrong_lines(path: str, schema: Mapping[str, pa.DataType], said: str) -> DataError:
+    """The first lines that are no chunks of these types; without one, what Arrow says."""
+    found = list(islice(_wrong(path, schema), SHOWN))
+    return DataError(found or [Problem(path, None, None, "invalid_json", said)], foreign=True)
+
+
+def _wrong(path: str, schema: Mapping[str, pa.DataType]) -> Iterator[Problem]:
+    """What is wrong with every line that is no chunk of these types."""
     for number, line in _numbered(path):
         try:
             value = loads(line)
         except KeyTwiceError as twice:
-            return Problem(path, number, None, "field_twice", str(twice))
+            yield Problem(path, number, None, "field_twice", str(twice))
         except (ValueError, RecursionError) as wrong:
-            return Problem(path, number, None, "invalid_json", f"not JSON: {wrong}")
-        said = _unfit(value, schema)
-        if said:
-            return Problem(path, number, None, "wrong_type", said)
-    return Problem(path, None, None, "invalid_json", str(error))
+            kind, said = odd_line(line) or ("invalid_json", f"not JSON: {wrong}")
+            yield Problem(path, number, None, kind, said)
+        else:
+            if unfit := _unfit(value, schema):
+                named = value.get("chunk_id") if isinstance(value, dict) else None
+                chunk = "" if named is None else f"chunk {str(named)[:60]!r}: "
+                yield Problem(path, number, None, "wrong_type", chunk + unfit)
 
 
 def _unfit(value: Any, schema: Mapping[str, pa.DataType]) -> str | None:
@@ -106,7 +124,19 @@ def _unfit(value: Any, schema: Mapping[str, pa.DataType]) -> str | None:
         if found is not None and (not isinstance(found, wanted) or isinstance(found, bool)):
             like = f"; all values of `{name}` must be of one kind" if name in NAMES else ""
             return f"`{name}` is {repr(found)[:60]}, expected {words}{like}"
-    return None
+    return next(_unfit_spans(value.get("spans") or ()), None)
+
+
+def _unfit_spans(spans: Sequence[Any]) -> Iterator[str]:
+    for place, span in enumerate(spans):
+        if not isinstance(span, dict):
+            yield f"`spans[{place}]` is {repr(span)[:60]}, expected start_char and end_char"
+            continue
+        for name in ENDS:
+            end: Any = span.get(name)
+            number = isinstance(end, int | float) and not isinstance(end, bool)
+            if not number or not abs(end) < LARGEST or end != int(end):
+                yield f"`spans[{place}].{name}` is {repr(end)[:60]}, expected a whole number"
 
 
 def check_complete(path: str, known: Sequence[str], there: Iterable[str]) -> None:

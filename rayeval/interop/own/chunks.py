@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 import pyarrow as pa
@@ -14,7 +14,15 @@ from rayeval.columns import combined
 from rayeval.errors import ConfigError, DataError, Problem
 from rayeval.interop.own.chunk_lines import NAMES, check_complete, lines
 from rayeval.interop.own.damage import each
-from rayeval.interop.own.offsets import ENDS, offset_faults, spans_of
+from rayeval.interop.own.offsets import (
+    ENDS,
+    Fault,
+    as_spans,
+    offset_faults,
+    span_faults,
+    spans_of,
+    whole_faults,
+)
 from rayeval.interop.own.parquet import opened
 from rayeval.interop.own.types import check_types
 from rayeval.packed import extension
@@ -60,7 +68,23 @@ def _chunks(table: pa.Table, path: str) -> pa.Table:
         raise DataError([Problem(path, None, None, "missing_field", message)])
     if "spans" not in table.column_names and set(ENDS) & set(table.column_names):
         table = table.append_column("spans", _spans(table, path))
+    if "tokens" in table.column_names:
+        _refuse(table, path, whole_faults("tokens", pl.Series(table["tokens"])))
+    if "spans" in table.column_names:
+        _refuse(table, path, span_faults(combined(table["spans"])))
+        at = table.schema.get_field_index("spans")
+        table = table.set_column(at, "spans", as_spans(combined(table["spans"])))
     return conform(table, CHUNKS)
+
+
+def _refuse(table: pa.Table, path: str, faults: Iterable[Fault]) -> None:
+    """Raises DataError, which names the chunks, if there are faults."""
+    found = [
+        Problem(path, None, None, kind, f"chunk {table['chunk_id'][row].as_py()!r}: {message}")
+        for row, kind, message in faults
+    ]
+    if found:
+        raise DataError(found)
 
 
 def _spans(table: pa.Table, path: str) -> pa.Array:
@@ -70,10 +94,5 @@ def _spans(table: pa.Table, path: str) -> pa.Array:
     """
     absent = pa.nulls(table.num_rows)
     start, end = (combined(table[name]) if name in table.column_names else absent for name in ENDS)
-    found = [
-        Problem(path, None, None, kind, f"chunk {table['chunk_id'][row].as_py()!r}: {message}")
-        for row, kind, message in offset_faults(pl.Series(start), pl.Series(end))
-    ]
-    if found:
-        raise DataError(found)
+    _refuse(table, path, offset_faults(pl.Series(start), pl.Series(end)))
     return spans_of(start, end)

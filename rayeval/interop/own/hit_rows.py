@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from rayeval.columns import lists
 from rayeval.errors import DataError
 from rayeval.interop.own.damage import each, intact, sound
 from rayeval.interop.own.nameless import SHOWN, Bools, Nameless, problem_of
-from rayeval.interop.own.offsets import ENDS, offset_faults
+from rayeval.interop.own.offsets import ENDS, offset_faults, whole_faults
 from rayeval.interop.own.replies import COLUMNS
 from rayeval.tables import TEXT
 
@@ -70,7 +71,10 @@ def nested(
     frame = frame.with_columns(pl.col("question_id", "stage").cast(pl.String), _hit=pl.Series(hit))
     problems = [
         problem_of(table, row, path, first, message, kind)
-        for row, kind, message in (*_offsets(frame), *_ranks(frame), *_times(frame))
+        for row, kind, message in (*_numbers(frame), *_offsets(frame), *_times(frame))
+    ]
+    problems = problems or [
+        problem_of(table, row, path, first, message, kind) for row, kind, message in _ranks(frame)
     ]
     if problems:
         raise DataError(problems)
@@ -93,6 +97,12 @@ def _bare(table: pa.Table) -> tuple[Bools, pa.Table]:
 
     answered = null(("stage", *FLAT)) & ~null(COLUMNS[1:])
     return ~answered, table
+
+
+def _numbers(frame: pl.DataFrame) -> Iterator[tuple[int, str, str]]:
+    for name in ("rank", "repeat"):
+        if name in frame.columns:
+            yield from islice(whole_faults(name, frame[name]), SHOWN)
 
 
 def _offsets(frame: pl.DataFrame) -> Iterator[tuple[int, str, str]]:

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from rayeval import files
+from rayeval.encoded import odd_line, refuse_wide
 from rayeval.errors import Problem
 from rayeval.interop.own.flat import staged
 from rayeval.interop.own.keys import key_twice
@@ -172,6 +173,9 @@ class Lines:
 
     def _refuse(self, path: str, number: int, line: Any, error: ValidationError) -> None:
         name = _name(line)
+        if isinstance(line, bytes) and (odd := odd_line(line)):
+            self.problems.append(Problem(path, number, name, *odd))
+            return
         every = [one for one in error.errors(include_url=False) if not other_member(one)]
         for kind, message in dict.fromkeys(map(said, every)):
             self.problems.append(Problem(path, number, name, kind, message))
@@ -197,6 +201,8 @@ def _lines(path: str) -> Iterator[tuple[int, bytes]]:
     """Every line with something in it, numbered from 1."""
     with files.reading(path) as stream:
         for number, line in enumerate(io.BufferedReader(stream), start=1):
+            if number == 1:
+                refuse_wide(path, line)
             text = line.removeprefix(BOM) if number == 1 else line
             if text.strip():
                 yield number, text

@@ -32,6 +32,18 @@ def offset_faults(start: pl.Series, end: pl.Series) -> Iterator[Fault]:
             yield int(row), "bad_number", said
 
 
+def whole_faults(name: str, values: pl.Series) -> Iterator[Fault]:
+    """Rows of the column `name` whose value is no whole number of 0 or more.
+
+    values: (n_rows,), any numbers, null where there are none. A column of whole numbers with gaps
+    is one of floats where pandas wrote it.
+    """
+    bad = ~whole(values) | (values.cast(pl.Float64) < 0).fill_null(False)
+    for row in np.flatnonzero(bad.to_numpy()):
+        said = f"`{name}` is {values[int(row)]}, expected a whole number of 0 or more"
+        yield int(row), "bad_number", said
+
+
 def whole(values: pl.Series) -> pl.Series:
     """(n_rows,), whether it is null or a whole number of 64 bits."""
     if values.dtype == pl.UInt64:

@@ -16,10 +16,18 @@ from rayeval.errors import DataError, Problem
 from rayeval.interop.own import hit_rows
 from rayeval.interop.own.damage import damaged, each
 from rayeval.interop.own.nameless import EMPTY, Bools, Nameless, problem_of
-from rayeval.interop.own.offsets import ENDS, Fault, offset_faults, span_faults, spans_of
+from rayeval.interop.own.offsets import (
+    ENDS,
+    Fault,
+    offset_faults,
+    span_faults,
+    spans_of,
+    whole_faults,
+)
 from rayeval.interop.own.replies import COLUMNS, Replies
 from rayeval.interop.own.types import check_types, typed
 from rayeval.tables import FOREIGN, FOREIGN_HIT, TEXT, conform
+from rayeval.twice import refuse_twice
 
 OF_FILTER = ("removed_access", "removed_stale", "removed_gold")
 """Columns of a run's own trace that belong to its stage `filter`."""
@@ -66,15 +74,18 @@ def opened(
 ) -> pq.ParquetFile:
     """The Parquet file at `path`.
 
-    Raises ConfigError where there is none, DataError if it isn't whole.
+    Raises ConfigError where there is none, DataError if it isn't whole, or has a name twice.
     """
     if metadata is None:
         files.check_file(path, what)
     fs, inner = files.open_fs(path)
     try:
-        return pq.ParquetFile(fs.open_input_file(inner), metadata=metadata)
+        file = pq.ParquetFile(fs.open_input_file(inner), metadata=metadata)
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, error) from error
+    if metadata is None:
+        refuse_twice(path, file.schema_arrow)
+    return file
 
 
 def check_columns(path: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -106,6 +117,8 @@ def _nested(table: pa.Table, path: str, row: int, nameless: Nameless) -> pa.Tabl
     null = np.asarray(table["hits"].is_null(), bool)
     wrong = [(int(rows[hit]), kind, message) for hit, kind, message in _faults(items)]
     wrong += [(int(at), "missing_field", EMPTY) for at in np.flatnonzero(_silent(table))]
+    if "repeat" in table.column_names:
+        wrong += whole_faults("repeat", pl.Series(table["repeat"]))
     if wrong:
         raise DataError([problem_of(table, at, path, row, said, kind) for at, kind, said in wrong])
     table = nameless.filled(table, ~null, path, row)

@@ -8,7 +8,6 @@ import polars as pl
 import pyarrow as pa
 
 from rayeval.errors import Problem
-from rayeval.interop.own.offsets import whole
 from rayeval.tables import ANSWERS
 
 COLUMNS = ("repeat", "answer", "abstained", "citations")
@@ -37,7 +36,6 @@ class Replies:
             return table
         frame = pl.DataFrame(pl.from_arrow(table.select(["question_id", "stage", "hits", *given])))
         absent = [pl.lit(None, kind).alias(n) for n, kind in KINDS.items() if n not in given]
-        self._check_repeats(frame)
         typed = [pl.col(name).cast(KINDS[name], strict=False) for name in given]
         frame = frame.with_columns(absent).with_columns(typed)
         frame = frame.with_columns(pl.col("repeat").fill_null(0))
@@ -59,18 +57,7 @@ class Replies:
         found = found.filter(pl.any_horizontal(pl.col(COLUMNS[1:]).is_not_null()))
         yield found.select(ANSWERS.names).to_arrow().cast(ANSWERS)
 
-    def _check_repeats(self, frame: pl.DataFrame) -> None:
-        """Numbers that 64 bits can't hold would be taken for none."""
-        if "repeat" in frame.columns:
-            wrong = frame.filter(~whole(frame["repeat"])).select("question_id", "repeat")
-            for name, repeat in wrong.unique().sort("question_id").iter_rows():
-                said = f"`repeat` is {repeat}; expected 0 for the first time, then 1, 2, …"
-                self._problems.append(Problem(self._path, None, str(name), "bad_number", said))
-
     def _check(self, rows: pl.DataFrame) -> None:
-        for (name,) in rows.filter(pl.col("repeat") < 0).select("question_id").unique().iter_rows():
-            said = "`repeat` is below 0; expected 0 for the first time, then 1, 2, …"
-            self._problems.append(Problem(self._path, None, str(name), "bad_number", said))
         empty = pl.col("citations").list.eval(pl.element().is_null()).list.any()
         for (name,) in rows.filter(empty).select("question_id").unique().iter_rows():
             said = "`citations` hold an empty one; leave out what names nothing"

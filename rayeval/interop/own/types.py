@@ -46,17 +46,17 @@ def _span(kind: pa.DataType) -> bool:
     ends = ("start_char", "end_char")
     return bool(
         pa.types.is_struct(kind)
-        and all(name in kind.names and _whole(kind.field(name).type) for name in ends)
+        and all(name in kind.names and _number(kind.field(name).type) for name in ends)
     )
 
 
 NAME, TEXT, NUMBER = ("text, or whole numbers", _name), ("text", _text), ("numbers", _number)
-WHOLE, FLAG = ("whole numbers", _whole), ("true or false", pa.types.is_boolean)
+FLAG = ("true or false", pa.types.is_boolean)
 EXPECTED: dict[str, tuple[str, Check]] = {
     **dict.fromkeys(("question_id", "stage", "chunk_id", "source_id", "revision_id"), NAME),
     **dict.fromkeys(("text", "error", "answer"), TEXT),
     **dict.fromkeys(("score", "latency_ms", "start_char", "end_char"), NUMBER),
-    **dict.fromkeys(("rank", "repeat", "tokens"), WHOLE),
+    **dict.fromkeys(("rank", "repeat", "tokens"), NUMBER),
     "abstained": FLAG,
     "citations": ("lists of text", _list(_name)),
     "spans": ("lists of start_char and end_char", _list(_span)),

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from rayeval import files
 from rayeval.errors import DataError, Problem
+from rayeval.twice import refuse_twice
 
 Names = Mapping[str, Sequence[str]]
 """Column → what files call it; the first of them that is there is taken."""
@@ -29,16 +30,21 @@ def is_parquet(path: str) -> bool:
 
 
 def names_in(path: str) -> list[str]:
-    """The columns of a Parquet file."""
+    """The columns of a Parquet file.
+
+    Raises DataError for a file that is not there or not whole, and for a name that is twice.
+    """
     fs, inner = files.open_fs(path)
     try:
-        return list(pq.read_schema(inner, filesystem=fs).names)
+        schema = pq.read_schema(inner, filesystem=fs)
     except FileNotFoundError as error:
         raise _refused(path, "missing_file", "there is no such file; name a file") from error
     except (pa.ArrowException, OSError) as error:
         raise _refused(
             path, "unreadable_file", f"cut off or damaged ({error}); write it again"
         ) from error
+    refuse_twice(path, schema)
+    return list(schema.names)
 
 
 def read_rows(path: str, names: Names) -> pl.DataFrame:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import polars as pl
 
 from rayeval import files
+from rayeval.encoded import CARRIAGE, not_utf8, refuse_wide
 from rayeval.errors import DataError, InfrastructureError, Problem
 from rayeval.packed import codec
 
@@ -77,7 +78,8 @@ def read(path: str, layout: Layout) -> pl.DataFrame:
 def contents(path: str) -> Buffer:
     """The bytes of the file, without a byte order mark; .gz and its like are unpacked.
 
-    Raises DataError if there is no such file, InfrastructureError if it can't be read.
+    Raises DataError if there is no such file, or none of lines in UTF-8, InfrastructureError if it
+    can't be read.
     """
     if files.is_folder(path) or not files.exists(path):
         found = "this is a folder" if files.is_folder(path) else "there is no such file"
@@ -92,6 +94,9 @@ def contents(path: str) -> Buffer:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except OSError as error:
         raise InfrastructureError(f"can't read {path}: {error}") from error
+    refuse_wide(path, data[:16])
+    if data.find(b"\n") < 0 and 0 <= data.find(b"\r") < len(data) - 1:
+        raise DataError([Problem(path, None, None, "malformed_file", CARRIAGE)])
     return bytes(data[len(BOM) :]) if data[: len(BOM)] == BOM else data
 
 
@@ -219,8 +224,7 @@ def _unreadable(fields: list[bytes]) -> Fault | None:
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        message = f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8"
-        return "not_utf8", message
+        return "not_utf8", not_utf8(line, error)
     return None
 
 

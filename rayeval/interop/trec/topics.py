@@ -6,6 +6,7 @@ import re
 
 from rayeval.errors import DataError, Problem
 from rayeval.interop.trec.text import contents
+from rayeval.interop.whole import decoded
 
 _BLOCK = re.compile(r"<(top|doc)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _ID = re.compile(r"<(num|docno)>\s*(?:Number:)?\s*([^<\s]+)\s*(?:</\1>)?", re.IGNORECASE)
@@ -25,11 +26,7 @@ def read_topics(path: str) -> dict[str, str]:
 
     Raises DataError with what is no topic, or is there twice.
     """
-    try:
-        text = bytes(contents(path)).decode()
-    except UnicodeDecodeError as error:
-        message = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
-        raise DataError([Problem(path, None, None, "not_utf8", message)]) from error
+    text = decoded(bytes(contents(path)), path, None)
     pairs = _blocks(text) if text.lstrip().startswith("<") else _lines(text)
     problems = []
     topics: dict[str, str] = {}
