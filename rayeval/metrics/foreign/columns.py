@@ -60,14 +60,8 @@ def columns_of(
     found = known.of(hits)
     source = sources(hits, found, known)
     holder, quoted = held(hits, source, found, evidence)
-    known_stage = hits.stage >= 0
-    limit = np.where(known_stage, np.asarray(deep, np.int64)[hits.stage], 0)
     touches = touching(hits, source, evidence)
-    kept = touches | _first(hits, limit)
-    kept[holder] = True
-    if not known_stage.all():
-        kept &= known_stage[hits.list]
-    which = np.flatnonzero(kept)
+    which = _worth(hits, touches, holder, deep)
     passages = known.read(hits.take(which), np.ones(batch.num_rows, bool))
     at = text(source.take(pa.array(which)))
     where = places(passages, at, [(table, rows[which]) for table, rows in found], known)
@@ -89,6 +83,16 @@ def columns_of(
     unknown = unnamed[bools(source.is_null().take(pa.array(unnamed)), False)]
     arrays = {name: pa.array(flag) for name, flag in flags.items()}
     return Seen(passages, where, columns, unknown, arrays)
+
+
+def _worth(hits: Hits, touches: Bools, holder: Ints, deep: Sequence[int]) -> Ints:
+    """Hits that become passages: those that may hold gold, and the first ones of every stage."""
+    known = hits.stage >= 0
+    kept = touches | _first(hits, np.where(known, np.asarray(deep, np.int64)[hits.stage], 0))
+    kept[holder] = True
+    if not known.all():
+        kept &= known[hits.list]
+    return np.flatnonzero(kept)
 
 
 def _uncounted(passages: Hits, where: Places, counted: Bools, n: int) -> Bools:
