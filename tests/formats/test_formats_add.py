@@ -39,7 +39,7 @@ def add(tmp_path):
 @pytest.mark.parametrize("source", [[], ["--source", "h.pdf"]])
 def test_a_quote_on_two_pages_of_one_document_asks_for_its_page(add, source, capsys):
     code, row = add("--quote", BREAKS, *source)
-    said = capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
     assert (code, row["question_id"]) == (2, "ko")
     assert "'h.pdf' page 1, 'h.pdf' page 2; name its page, --page 1 or 2, or give more" in said
     assert "name its source" not in said and "[" not in said

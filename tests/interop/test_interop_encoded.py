@@ -9,7 +9,7 @@ from rayeval.corpus.read import read_documents
 from rayeval.corpus.units import Unit
 from rayeval.encoded import wide
 from rayeval.errors import DataError, InputError
-from rayeval.execution.grow.batch import apply_batch
+from rayeval.execution.grow.sheet import rows
 from rayeval.golden.load import load_questions
 from rayeval.interop.formats import formats
 from rayeval.interop.own import chunks, jsonl
@@ -118,7 +118,7 @@ def test_readers_that_know_carriage_returns_read_them(tmp_path, name, text):
 def test_a_sheet_of_grades_is_told_as_other_files_are(tmp_path, name, data, said):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=re.escape(said)):
-        apply_batch(None, str(tmp_path / name))
+        list(rows(str(tmp_path / name)))
 
 
 @pytest.mark.parametrize(
