@@ -21,6 +21,19 @@ those that are known."""
 TEXTS = ("chunk_id", "source_id", "revision_id", "text")
 FIELDS = (*TEXTS, "spans", "start_char", "end_char", "score")
 
+RESERVED = frozenset(
+    ("ingest", "parse", "chunk", "filter", "retrieve", "answer", "closed_book", "gold_context")
+)
+"""What a run calls stops of its own: no stage of somebody else's pipeline can be called so."""
+
+
+def reserved(stage: str) -> str:
+    """What to say of a stage that is called by one of RESERVED."""
+    return (
+        f"a stage is called {stage!r}, as every run calls a stop of its own; give it another name, "
+        "such as 'search'"
+    )
+
 
 def hits_of(found: Any) -> list[Hit]:
     """What a search gave, best first, as hits.

@@ -28,7 +28,7 @@ from rayeval.errors import (
     plain,
     text_of,
 )
-from rayeval.hits import Hit, halved, hits_of, id_of, ordered
+from rayeval.hits import RESERVED, Hit, halved, hits_of, id_of, ordered, reserved
 from rayeval.scalars import plain as plain_value
 from rayeval.scalars import real, shown
 
@@ -69,6 +69,8 @@ class Trace:
             raise InputError(
                 f"{self._place(name)}: expected a name of characters that can be shown"
             )
+        if name in RESERVED:
+            raise InputError(f"{self._place(name)}: {reserved(name)}")
         time = None if latency_ms is None else real(latency_ms)
         if latency_ms is not None and (time is None or not 0 <= time < float("inf")):
             said = f"latency_ms is {shown(latency_ms)}; expected milliseconds, 0 or more"

@@ -4,7 +4,8 @@ Mapping. The spans of a `trace_id` are one question: the root's `input.value`, e
 else `reranker.query`, else the last user message to the LLM; of an `input.value` that is JSON, its
 `question`, `query` or `input`. Its id is `question_id` in a span's `metadata`, else one made of the
 question, as in a golden set. A RETRIEVER span is a stage called as the span, in the order in which
-they ended; names that repeat get a number. One that holds two or more others joins them: it is the
+they ended; names that repeat get a number, and one that a run needs for itself (`retrieve`) becomes
+`retrieve span`. One that holds two or more others joins them: it is the
 stage `fused`, they are its arms. A RERANKER's output is the stage `reranked` (its input a stage
 `reranker input` where no retriever came before). A failed attempt counts with the one that followed
 it. `document.id` is the chunk id; `source_id` (or `source`), `revision_id`, `start_char` and

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rayeval.hits import RESERVED
 from rayeval.interop.nesting import object_of
 from rayeval.interop.parts import Row
 from rayeval.interop.records import Record, RefusedError
@@ -54,7 +55,8 @@ def stages_of(members: Sequence[Span]) -> Iterator[Row]:
         span = search.span
         if span.kind == "RETRIEVER":
             retrieved = True
-            name = "fused" if span.span_id in fusing else span.name
+            own = f"{span.name} span" if span.name in RESERVED else span.name
+            name = "fused" if span.span_id in fusing else own
         else:
             if not retrieved and span.at("reranker.input_documents") is not None:
                 hits = _hits(span, "reranker.input_documents")

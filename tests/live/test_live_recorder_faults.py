@@ -186,3 +186,11 @@ def test_what_is_recorded_can_be_scored(tmp_path_factory, found):
     assert imported.problems == []
     hits = columns_of(table.cast(FOREIGN), table["question_id"].combine_chunks(), ["s"])
     assert list(faults(hits, ["s"], any_order=False)) == []
+
+
+@pytest.mark.parametrize("name", ["retrieve", "filter", "answer"])
+def test_a_stage_called_as_a_stop_of_every_run_is_refused_at_once(tmp_path, name):
+    with rayeval.trace("q", path=tmp_path / "t.jsonl") as trace:
+        with pytest.raises(InputError, match=f"a stage is called '{name}'"):
+            trace.stage(name, ["a"])
+        trace.stage("search", ["a"])

@@ -55,6 +55,10 @@ PROBLEMS = [
     pytest.param([{"question_id": "q", "stages": {"s": [{"source_id": "B", "scor": 1}]}}],
                  "unknown_field", "`stages.s[0].scor` is not part of a trace (known here are chunk_id",
                  id="a typo in a bare list"),
+    *(pytest.param([{"question_id": "q", "stages": {name: ["a"]}}], kind,
+                   f"a stage is called '{name}'", id=f"a stage called {name}")
+      for name, kind in (("retrieve", "bad_stage"), ("answer", "bad_stage"),
+                         ("chunk", "bad_stage"), ("filter", "contradiction"))),
     pytest.param([of({"source_id": "B", "spans": [["a"]]})], "wrong_type",
                  "`stages.search.hits[0].spans[0]` is ['a'], expected an object", id="a list as a span"),
     pytest.param([{"question_id": "q", "stages": {"s": {"hit": []}}}], "unknown_field",

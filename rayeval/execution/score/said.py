@@ -10,6 +10,7 @@ import pyarrow as pa
 from rayeval.answer.foreign import COUNTS
 from rayeval.columns import flatten
 from rayeval.errors import DataError, Problem
+from rayeval.hits import RESERVED, reserved
 from rayeval.words import plural, verb
 
 NAMED = 3
@@ -65,6 +66,8 @@ def refuse_nameless(names: pa.Table, file: str) -> None:
         if not stage or "\0" in stage:
             shown = "has no name" if not stage else f"{stage!r} has a NUL character in its name"
             said.append(("bad_stage", f"a stage {shown}; give it another one"))
+        elif stage in RESERVED:
+            said.append(("bad_stage", reserved(stage)))
     if said:
         raise DataError([Problem(file, None, None, kind, message) for kind, message in said])
 

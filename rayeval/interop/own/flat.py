@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rayeval.hits import reserved
 from rayeval.interop.own.nameless import ONE_STAGE
 from rayeval.interop.own.offsets import ENDS
+
+DROPPED = "filter"
+"""Rows of a run's own trace that are no stage's hits: they are left out when it is read."""
 
 
 def staged(line: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
@@ -27,6 +31,8 @@ def staged(line: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
         if listed is not None and _same(listed) != _same(line["context"]):
             return stages, "has `context` and a stage `context` whose hits are others; keep one"
         stages["context"] = {**stages.get("context", {}), "hits": line["context"]}
+    if DROPPED in stages:
+        return stages, reserved(DROPPED)
     for name, stage in stages.items():
         hits = stage.get("hits") or ()
         if any(type(hit) is dict and ("start_char" in hit or "end_char" in hit) for hit in hits):
