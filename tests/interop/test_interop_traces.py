@@ -284,6 +284,12 @@ def test_spans_that_cannot_be_mapped_are_named(tmp_path, number, change, said):
     assert any(said in message for _, _, message in found)
 
 
+def test_a_span_called_as_a_stop_of_every_run_is_a_stage_of_another_name(tmp_path):
+    spans = [s | {"name": "retrieve"} for s in phoenix() if s["span_kind"] != "RERANKER"]
+    rows, _ = trace("openinference", written(tmp_path, spans))
+    assert [row["stage"] for row in rows] == ["retrieve span"]
+
+
 def test_a_trace_without_its_question_is_refused(tmp_path):
     spans = [s for s in phoenix() if s["span_kind"] in ("CHAIN", "RETRIEVER")]
     spans[0]["attributes.input.mime_type"] = "application/json"
