@@ -37,7 +37,7 @@ HEAD = """# Benchmarks
 Written by `make bench`: both sides of every ratio in one process or one after the other, on one
 machine; only the ratios mean anything elsewhere. 1.0 is as fast as the peer; more is better. Where
 rayeval keeps all cores busy and the peer one, other work on the machine counts twice: rayeval's own
-trace has been seen at 18.4 to 19.5 in seven runs on a quiet machine, and at 11 to 17 on a busy one.
+trace has been seen at 18.3 to 19.5 in ten runs on a quiet machine, and at 11 to 17 on a busy one.
 
 """
 
