@@ -101,6 +101,9 @@ def test_chunks_are_read_in_parts(files, tmp_path, alone, monkeypatch, size):
     assert found == alone
 
 
-def test_trec_runs_are_scored_in_this_process(files):
+def test_trec_runs_are_scored_in_this_process(tmp_path):
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("q 0 d 1\n")
+    run.write_text("q Q0 d 1 1.0 x\n")
     with pytest.raises(ConfigError, match="leave out --ray"):
-        rayeval.score(files["golden"], files["trace"], convention="trec", ray_address="local")
+        rayeval.score(str(qrels), str(run), convention="trec", ray_address="local")
