@@ -31,10 +31,12 @@ start() {
     --dashboard-host=127.0.0.1 --dashboard-port="$dashboard" \
     --dashboard-agent-listen-port="$agent" --disable-usage-stats "$@" \
     >"$folder/log" 2>&1 </dev/null &
-  echo $! >"$folder/pid"
+  local head=$!
+  echo "$head" >"$folder/pid"
   local end=$((SECONDS + 120))
   while ((SECONDS < end)); do
-    if ! running; then echo "the head did not start:"; tail -20 "$folder/log"; exit 4; fi
+    # It has a group of its own once setsid has run; before that it is a process all the same.
+    if ! running && ! kill -0 "$head" 2>/dev/null; then echo "the head did not start:"; tail -20 "$folder/log"; exit 4; fi
     # The job server answers before anything can run a job, so try one.
     if timeout 30 "$ray" job submit --address "http://127.0.0.1:$dashboard" -- true >/dev/null 2>&1; then
       echo "running (pid $(cat "$folder/pid")); submit with:"
